@@ -53,6 +53,15 @@ class Fix:
         """Return whose affair its steps are, the nearest first."""
         return tuple(sorted(set(self.each_whose)))
 
+    def and_then(self, other: Fix, leaves: str) -> Fix:
+        """Return both as one fix of two steps; `leaves` is what this one alone leaves in the way."""
+
+        def change(world: World) -> World:
+            return other.change(self.change(world))
+
+        parties = (*self.each_whose, *other.each_whose)
+        return Fix((*self.steps, *other.steps), self.cost + other.cost, change, leaves, max(parties), parties)
+
     @property
     def order(self) -> tuple[Whose, int]:
         """Return what orders fixes, cheapest first."""

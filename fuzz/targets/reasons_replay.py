@@ -35,7 +35,6 @@ _MOST_PAIRS: Final = 120
 _COUNT: Final = re.compile(r"asking for (\d+)(?:Gi)? instead of (\d+).*")
 _GATES: Final = re.compile(r"Kubernetes \S+ would allocate this with (.+) switched on")
 _SWITCHED: Final = re.compile(r"switching the gates? (.+?) on\b")
-_TAKING: Final = re.compile(r"node (\S+) takes it then")
 _NEWER: Final = re.compile(r"Kubernetes (\S+) with its default gates would allocate this")
 _DEFECT: Final = re.compile(r"defects? of kube-scheduler")
 #: At most so many lines for a refusal on one node, and for one on many.
@@ -166,15 +165,16 @@ def _worth(refusals: Sequence[Json]) -> list[Json]:
 def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
     """Hold what is said of one node, and count what of it. Raises: Broken."""
     reasons, node = refusal["reasons"] or {"fixes": [], "hints": []}, refusal["node"]
-    listed = {tuple(fix["steps"]): _taking(fix) or node for fix in reasons["fixes"]}
+    here = ("--node", node)
+    listed = {tuple(fix["steps"]) for fix in reasons["fixes"]}
     changes = {each.fix: each for each in changes_of(world, node) if each.fix}
     by_quota = refusal["code"] == "quota"
     own = {each.fix: each for each in (of_the_quota(world) if by_quota else of_the_pod(world, node))}
-    for steps, taking in listed.items():
+    for steps in listed:
         changed = world
         for step in steps:
             changed = _named(step, changes | own, world).of(changed)
-        for more in (("--node", taking), ()):
+        for more in (here, ()):
             if not _fits(changed, *more):
                 raise Broken(f"wrong fix{'' if more else ' in the cluster'}: {' and '.join(steps)} on {node}")
     counts["fixes"] += len(listed)
@@ -201,12 +201,6 @@ def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
     if any(len(each) == 1 for each in listed):
         return "one change"
     return _pairs(world, node, list(changes.values()), reasons)
-
-
-def _taking(fix: Json) -> str:
-    """Return the node that a fix is for, if it is another."""
-    found = [_TAKING.fullmatch(each) for each in fix["asides"]]
-    return next((each[1] for each in found if each is not None), "")
 
 
 def _helps(changed: Json, node: str) -> bool:

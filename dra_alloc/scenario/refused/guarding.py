@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -131,7 +131,7 @@ def _failure(program: cel.Program, device: cel.CelDevice) -> str:
 
 
 def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
-    """Return the guard as a fix, here or on another node, or with another change, or else why it is none."""
+    """Return the guard as a fix, alone or with another change, or else why it is none."""
     found = Advice()
     tried = trials.outcome(guard.change(world))
     answer = trials.unspoilt(tried.fits, guard.steps, guard.change)
@@ -139,18 +139,15 @@ def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
     if answer is not False:
         return found
     if not tried.error and not trials.spoilt(guard.steps, guard.change):
-        found.fixes += _elsewhere(trials, guard) or _with_another(found, world, trials, guard)
-    if not found.fixes:
+        # Whether the pod may run there is not asked.
+        taking = (each.node.metadata.name for each in trials.elsewhere if trials.fits(guard.change(each)))
+        found.hints += [f"guarded so, the devices of node {name} are enough" for name in itertools.islice(taking, 1)]
+        found.fixes += _with_another(found, world, trials, guard)
+    if not found.fixes and not found.hints:
         node, spoilt = world.node.metadata.name, "but another node ends the question with an error then"
         enough = f"would be enough on {node}, {spoilt}" if tried.fits else "alone is not enough"
         found.hints.append(f"guarding {key} {enough}")
     return found
-
-
-def _elsewhere(trials: Trials, guard: Fix) -> list[Fix]:
-    """Return the guard with which another node it is that takes the claims, if one does: that error ends for all."""
-    taking = (each.node.metadata.name for each in trials.elsewhere if trials.fits(guard.change(each)))
-    return [replace(guard, asides=(f"node {name} takes it then",)) for name in itertools.islice(taking, 1)]
 
 
 def _with_another(found: Advice, world: World, trials: Trials, guard: Fix) -> list[Fix]:
@@ -166,21 +163,7 @@ def _with_another(found: Advice, world: World, trials: Trials, guard: Fix) -> li
     needed = [fix for fix in single if fix.cost == LESS_COST or trials.fits(fix.change(world)) is False]
     if not needed and (more.untried or not more.exact):
         found.untried.append(f"{guard} and another change")
-    return [
-        Fix(
-            (*guard.steps, *fix.steps),
-            guard.cost + fix.cost,
-            _then(guard.change, fix.change),
-            leaves,
-            max(guard.whose, fix.whose),
-            (guard.whose, fix.whose),
-        )
-        for fix in needed[:_MOST_SECOND]
-    ]
-
-
-def _then(first: Callable[[World], World], second: Callable[[World], World]) -> Callable[[World], World]:
-    return lambda world: second(first(world))
+    return [guard.and_then(fix, leaves) for fix in needed[:_MOST_SECOND]]
 
 
 def _with_guard(selectors: Sequence[Any], number: int, guard: str) -> tuple[Any, ...]:

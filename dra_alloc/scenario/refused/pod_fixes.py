@@ -4,24 +4,26 @@ What would let a pod onto nodes that have something against the pod itself: each
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from dra_alloc.api import Node, Pod
+from dra_alloc.api import Node, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.fix import Fix
-from dra_alloc.explain.reasons import Reasons
+from dra_alloc.explain.reasons import Reasons, reasons
+from dra_alloc.explain.tally import explain
 from dra_alloc.explain.world import World
 from dra_alloc.pods.extended_resources import asks_for_extended
 from dra_alloc.pods.groups import group_name
 from dra_alloc.pods.quota.creation import Unmade
 from dra_alloc.pods.quota.remedies import lifts
 from dra_alloc.pods.remedies import Remedy, remedies
+from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name
 from dra_alloc.scenario.refused.explaining import world_of
 
@@ -29,15 +31,21 @@ __all__ = ["lifted", "with_fixes", "within_quotas"]
 
 #: Attempts of one pod; nodes have much in common.
 _MOST_ATTEMPTS: Final = 40
+#: Nodes on which it is looked what could be changed about devices besides, at so much work each, and others that
+#: could end the question with an error then.
+_MOST_WORLDS: Final = 2
+_WORK: Final = 10_000
+_MOST_ELSEWHERE: Final = 12
 #: The cluster up to which a pod is tried again: each attempt looks at all nodes.
 _MOST_NODES: Final = 200
 
 
 class _Came(NamedTuple):
-    """What came of an attempt: the nodes that fit, and the codes of those that do not."""
+    """What came of an attempt: the nodes that fit, the codes of those that do not, and the claims asked of them."""
 
     fits: frozenset[str]
     codes: dict[str, str]
+    claims: Callable[[str], Sequence[ResourceClaim]] = lambda _: ()
 
 
 def with_fixes(
@@ -47,7 +55,8 @@ def with_fixes(
     Return a pod's refusals, those that have something against the pod itself with what would let it in.
 
     A change is listed where the pod would find that node with it, or two
-    where no single one does. Without `amounts` no smaller request is
+    where no single one does; where none does on any node, devices have a say
+    in the second as well. Without `amounts` no smaller request is
     proposed: others may have a say in it. Of pods of groups all would have to
     be asked again.
 
@@ -56,7 +65,11 @@ def with_fixes(
     if queued.alone or group_name(queued.pod) or len(scheduling.cluster.nodes) > _MOST_NODES:
         return tuple(refusals)
     trying = _Trying(scheduling, queued, amounts)
-    return tuple([trying.told(each) for each in refusals])
+    told = [trying.told(each) for each in refusals]
+    distances = [each.reasons.distance for each in told if each.reasons is not None]
+    if any(each is not None and each[0] == 1 for each in distances) or asks_for_extended(queued.pod):
+        return tuple(told)
+    return tuple(trying.with_devices(told))
 
 
 def lifted(
@@ -131,6 +144,8 @@ class _Trying:
     amounts: bool
     _known: dict[tuple[str, ...], _Came] = field(default_factory=dict)
     _beside: Scheduling | None = None
+    # The changes after which devices are in the way on a node.
+    _short: dict[str, tuple[Remedy, _Came]] = field(default_factory=dict)
 
     def told(self, refusal: NodeRefusal) -> NodeRefusal:
         """Return the refusal with what would let the pod in, if anything that was tried would."""
@@ -142,9 +157,32 @@ class _Trying:
                 fixes.append(_fix(remedy))
             elif came is not None:
                 further.append((remedy, came.codes.get(refusal.node, "")))
+                if further[-1][1] == "no-fit":
+                    self._short.setdefault(refusal.node, (remedy, came))
         if not fixes:
             fixes += self._pair(refusal.node, further)
         return replace(refusal, reasons=Reasons((), tuple(fixes))) if fixes else refusal
+
+    def with_devices(self, refusals: Sequence[NodeRefusal]) -> Iterator[NodeRefusal]:
+        """Yield the refusals, the first few that only devices would be in the way of with a change about these, too."""
+        near = [each.node for each in refusals if each.reasons is None and each.node in self._short][:_MOST_WORLDS]
+        for each in refusals:
+            fixes = self._about_devices(each.node) if each.node in near else ()
+            yield replace(each, reasons=Reasons((), fixes)) if fixes else each
+
+    def _about_devices(self, name: str) -> tuple[Fix, ...]:
+        """Return what lets the pod in together with a change about devices, the cheapest first."""
+        cluster, (remedy, came) = self.scheduling.cluster, self._short[name]
+        others = [node for node, code in came.codes.items() if code == "no-fit" and node != name][:_MOST_ELSEWHERE]
+        try:
+            world, *elsewhere = (world_of(cluster, came.claims(each), cluster.node(each)) for each in (name, *others))
+        except GatherError:
+            return ()
+        found = reasons(world, _WORK, refused=True, elsewhere=elsewhere)
+        left = explain(world.allocator(), world.node, world.claims).cause
+        first = Fix((remedy.step,), remedy.cost, _as_it_is, whose=remedy.whose)
+        leaves = f"the first alone is not enough, as then: {left}" if left else ""
+        return tuple([first.and_then(fix, leaves) for fix in found.fixes if len(fix.steps) == 1])
 
     def _pair(self, node: str, further: Sequence[tuple[Remedy, str]]) -> Iterator[Fix]:
         """Yield the first two changes that are enough together, the second of what the first leaves in the way."""
@@ -197,8 +235,9 @@ class _Trying:
             self._beside = None
         if isinstance(outcome, Scheduled):
             return _Came(frozenset(outcome.fits), {})
-        refused = outcome.refusals if isinstance(outcome, Unschedulable) else ()
-        return _Came(frozenset(), {each.node: each.code for each in refused})
+        if not isinstance(outcome, Unschedulable):
+            return _Came(frozenset(), {})
+        return _Came(frozenset(), {each.node: each.code for each in outcome.refusals}, outcome.claims_on)
 
 
 def _fix(*changes: Remedy) -> Fix:

@@ -127,7 +127,12 @@ def pod(spec: dict[str, Any], count: int = 1, **requests: str) -> list[dict[str,
             [["dropping the pod's hostPort 80"]],
             id="a port of the node",
         ),
-        pytest.param([CORDONED, *pod({}, count=2)], None, id="devices would be short all the same"),
+        pytest.param(
+            [CORDONED, *pod({}, count=2)],
+            [["uncordoning node a", 'asking for 1 instead of 2 devices in request "r"']],
+            id="devices would be short then",
+        ),
+        pytest.param([BOTH, *pod({}, count=2)], None, id="three changes are not tried"),
         pytest.param([NODE, LIMITS, *pod({}, cpu="4")], None, id="a LimitRange has a say in requests"),
     ],
 )
