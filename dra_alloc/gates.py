@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from dra_alloc.errors import InputError, did_you_mean, in_brief
@@ -85,7 +87,7 @@ def gates_of(release: str | Release, overrides: Mapping[str, bool] | None = None
     Raises: InputError for a gate that the release does not know, or has locked.
     """
     parsed = parse_release(release)
-    stages = {name: stage for name, row in GATES.items() if (stage := _stage(row, parsed)) is not None}
+    stages = _stages(parsed)
     chosen = overrides or {}
     for name in chosen:
         if name not in stages and name not in GROUPS:
@@ -109,6 +111,13 @@ def without_effect(names: Mapping[str, bool], release: str | Release) -> tuple[s
         for name in sorted(_UNMODELLED.keys() & names)
         if not (since := _UNMODELLED[name]) or parsed < start_of(since)
     )
+
+
+@lru_cache(maxsize=64)
+def _stages(release: Release) -> Mapping[str, Maturity]:
+    """Return the gates that a release has, each with its stage."""
+    found = {name: stage for name, row in GATES.items() if (stage := _stage(row, release)) is not None}
+    return MappingProxyType(found)
 
 
 def _stage(row: Mapping[str, Maturity], release: Release) -> Maturity | None:

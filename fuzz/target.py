@@ -12,7 +12,8 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -87,13 +88,16 @@ def run(target: Target, seed: int, cases: int, kind: str = "") -> Found:
     """Return what trying so many cases finds, of one kind if it is named; stops early after `STOP_AFTER` violations."""
     found = Found()
     made = target.cases(seed, (kind,)) if kind else target.cases(seed)
-    for case in itertools.islice(made, cases):
-        found.cases += 1
-        wrong = _tried(target, case, found.kinds)
-        if wrong:
-            found.broken.append((case, wrong))
-            if len(found.broken) >= STOP_AFTER:
-                break
+    with ExitStack() as stack:
+        if isinstance(made, Generator):
+            stack.callback(made.close)  # what it started has to end before the interpreter does
+        for case in itertools.islice(made, cases):
+            found.cases += 1
+            wrong = _tried(target, case, found.kinds)
+            if wrong:
+                found.broken.append((case, wrong))
+                if len(found.broken) >= STOP_AFTER:
+                    break
     return found
 
 

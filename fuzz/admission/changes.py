@@ -30,7 +30,7 @@ _WORDS: Final = (
 )  # fmt: skip
 #: What is not read, what the server keeps itself, and below `old` what it cannot have taken.
 _UNCHANGED: Final = {"managedFields", "resourceVersion", "creationTimestamp"}
-_SAID: Final = {(), ("apiVersion",), ("kind",)}
+_SAID: Final = {"apiVersion", "kind", *_UNCHANGED}
 # fmt: off
 #: Words that mean something in a field of this name.
 _WORDS_OF: Final[dict[str, tuple[str, ...]]] = {
@@ -129,24 +129,25 @@ def changed(random: Random, item: dict[str, Any], shape: ObjectType, times: int)
     """Return an object that differs from another in so many places, whatever they are."""
     made = copy.deepcopy(item)
     for _ in range(times):
-        places = [each for each in _places(made, shape, ()) if each[0] not in _SAID]
         # A field of all devices of a list counts once, or most changes would be in these.
         fields: dict[Path, list[_Spot]] = {}
-        for each in places:
-            fields.setdefault(tuple(None if isinstance(step, int) else step for step in each[0]), []).append(each)
-        limited = [spots for spots in fields.values() if _field(spots[0][0]) in MOST and not _is_scalar(spots[0][1])]
-        among = limited if limited and random.random() < _LIMITED else list(fields.values())
-        _put(random, made, random.choice(random.choice(among)), places)
+        for name, inner in shape.fields.items():
+            if name not in _SAID:
+                _gather(fields, made.get(name), inner, ((name,), (name,)))
+        among = list(fields.values())
+        if random.random() < _LIMITED:
+            among = [spots for spots in among if _is_limited(*spots[0])] or among
+        _put(random, made, random.choice(random.choice(among)), fields)
     return made
 
 
-def _is_scalar(shape: SchemaType | None) -> bool:
-    return not isinstance(shape, ListType | MapType)
+def _is_limited(path: Path, shape: SchemaType | None) -> bool:
+    return isinstance(shape, ListType | MapType) and _field(path) in MOST
 
 
-def _alike(item: Any, places: list[_Spot], shape: SchemaType | None) -> list[Any]:
+def _alike(item: Any, fields: dict[Path, list[_Spot]], shape: SchemaType | None) -> list[Any]:
     """Return what stands elsewhere in an object where the same belongs."""
-    found = [_at(item, path) for path, each in places if each is shape]
+    found = [_at(item, path) for spots in fields.values() for path, each in spots if each is shape]
     return [each for each in found if each is not None]
 
 
@@ -156,24 +157,23 @@ def _at(item: Any, path: Path) -> Any:
     return item
 
 
-def _places(value: Any, shape: SchemaType | None, path: Path) -> list[_Spot]:
-    """Return the places of an object, fields that it does not have too, with what belongs there."""
-    found: list[_Spot] = [(path, shape)]
+def _gather(fields: dict[Path, list[_Spot]], value: Any, shape: SchemaType | None, paths: tuple[Path, Path]) -> None:
+    """Note the places of a value, fields that it does not have too, by their paths without numbers."""
+    path, field = paths
+    fields.setdefault(field, []).append((path, shape))
     if isinstance(shape, ObjectType) and isinstance(value, dict):
         for name, inner in shape.fields.items():
-            if name in _UNCHANGED:
-                continue
-            found += _places(value.get(name), inner, (*path, name))
+            if name not in _UNCHANGED:
+                _gather(fields, value.get(name), inner, ((*path, name), (*field, name)))
     elif isinstance(shape, ListType) and isinstance(value, list):
         for position, member in enumerate(value):
-            found += _places(member, shape.item, (*path, position))
+            _gather(fields, member, shape.item, ((*path, position), (*field, None)))
     elif isinstance(shape, MapType) and isinstance(value, dict):
         for name, member in value.items():
-            found += _places(member, shape.value, (*path, name))
-    return found
+            _gather(fields, member, shape.value, ((*path, name), (*field, name)))
 
 
-def _put(random: Random, item: dict[str, Any], spot: _Spot, places: list[_Spot]) -> None:
+def _put(random: Random, item: dict[str, Any], spot: _Spot, fields: dict[Path, list[_Spot]]) -> None:
     path, shape = spot
     way, last = path[:-1], path[-1]
     around: Any = item
@@ -190,7 +190,7 @@ def _put(random: Random, item: dict[str, Any], spot: _Spot, places: list[_Spot])
             around.pop(last)
     elif chance < 0.18 and isinstance(around, dict) and len(way) > 1:
         _rekey(random, around, last)
-    elif chance < 0.26 and (alike := _alike(item, places, shape)):
+    elif chance < 0.26 and (alike := _alike(item, fields, shape)):
         around[last] = copy.deepcopy(random.choice(alike))
     else:
         around[last] = _value(random, shape, there, _field(path))

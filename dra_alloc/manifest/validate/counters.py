@@ -105,7 +105,7 @@ def check_references_to_counters(v: Violations, spec: ResourceSliceSpec) -> None
 
 def check_partition_type(v: Violations, spec: ResourceSliceSpec, before: str | None) -> None:
     """
-    Check the attribute that tells kinds of partitions apart, `before` being what an update found. Spec: VAL-111.
+    Check the attribute that tells kinds of partitions apart, which may go but not change. Spec: VAL-111.
 
     A device is looked at where the name can be one of its attributes.
     """
@@ -113,8 +113,10 @@ def check_partition_type(v: Violations, spec: ResourceSliceSpec, before: str | N
     if name is None:
         return
     faults = fully_qualified_name_faults(name, declarative=True, one_slash=v.holds(ONE_SLASH))
-    if name != before:
+    if before is None:
         v.names(path, faults)
+    elif name != before:
+        v.forbidden(path, "")
     if not any(each.consumes_counters for each in spec.devices):
         v.invalid(path, name, "may only be set on a slice which declares devices that consume counters")
     if any(not fault.detail.startswith(_PREFIX) for fault in faults):
