@@ -81,8 +81,9 @@ class Changer(Runner):
         self._at_rest(namespace, applied)
         self._wake(namespace)
         rest = self._at_rest(namespace, applied)
-        left = {pod["metadata"]["uid"] for pod in rest.pods}
-        counts = Counter(rest.owner(pod) for pod in rest.pods if pod["spec"].get("nodeName"))
+        pods = self._listed("v1", "Pod", namespace)
+        left = {pod["metadata"]["uid"] for pod in pods}
+        counts = Counter(rest.owner(pod) for pod in pods if pod["spec"].get("nodeName"))
         gone = sorted(name for uid, name in before.items() if uid not in left)
         return {"dump": dump, "step": step, "ran": dict(sorted(counts.items())), "gone": gone}
 
@@ -108,7 +109,8 @@ class Changer(Runner):
                 self._patch(each, "metadata", {"annotations": {"looked-at": "again"}})
 
     def _listed(self, version: str, kind: str, namespace: str) -> list[Json]:
-        everywhere = kind in ("Node", "ResourceSlice", "DeviceClass", "Namespace", "PriorityClass")
+        # Pods of other namespaces take room on nodes, too.
+        everywhere = kind in ("Node", "ResourceSlice", "DeviceClass", "Namespace", "PriorityClass", "Pod")
         found = self._plane.api.list(version, kind, None if everywhere else namespace)
         return [{"apiVersion": version, "kind": kind, **each} for each in found]
 
