@@ -113,11 +113,13 @@ class Prepared:
 
     def noting(self, notes: Iterable[str]) -> Prepared:
         """Return the same with more notes."""
-        return replace(self, notes=(*self.notes, *notes))
+        more = tuple(notes)
+        return replace(self, notes=(*self.notes, *more)) if more else self
 
     def wrong(self, problems: Iterable[Problem]) -> Prepared:
         """Return the same with more problems."""
-        return replace(self, problems=(*self.problems, *problems))
+        more = tuple(problems)
+        return replace(self, problems=(*self.problems, *more)) if more else self
 
     def misplaced(self, found: Iterable[tuple[Any, Problem]]) -> Prepared:
         """Return the same with problems of the manifests' objects, each with where it was read."""
