@@ -84,7 +84,7 @@ class Selection:
         self._reader = self._reading, self._shares
         self._matchers: Remembered[int, tuple[Ask, _Matcher | None]] = Remembered(_MOST_MATCHERS)
 
-    def selects(self, ask: Ask, device: DeviceRow, claim: str) -> bool:
+    def selects(self, ask: Ask, device: DeviceRow, claim: str = "") -> bool:
         """
         Return whether all selectors are true of the device.
 
@@ -99,12 +99,20 @@ class Selection:
 
     def selects_of(self, ask: Ask, row: SliceRow) -> bool | None:
         """Return whether the selectors are true of all devices of a slice or of none, if they read but the driver."""
-        known = self._matchers.get(id(ask))
-        matcher = known[1] if known is not None else self._matcher(ask)
+        matcher = self._asked_by(ask)
         # Versions, and what is neither text nor number nor boolean, may not be readable: that ends the search.
         if matcher is None or not matcher.by_driver or row.outline.versions or not row.devices:
             return None
         return matcher(self._device(row.devices[0]))
+
+    def by_driver(self, ask: Ask) -> bool:
+        """Return whether the selectors read nothing but the driver."""
+        matcher = self._asked_by(ask)
+        return matcher is not None and matcher.by_driver
+
+    def _asked_by(self, ask: Ask) -> _Matcher | None:
+        known = self._matchers.get(id(ask))
+        return known[1] if known is not None else self._matcher(ask)
 
     def _matcher(self, ask: Ask) -> _Matcher | None:
         """Return what asks all selectors at once; None where one of them does not compile."""

@@ -255,7 +255,8 @@ class Survey:
         return found
 
     def _judge(self, ask: Ask, rules: RuleSet) -> Judge:
-        return Judge(ask, rules.candidate, rules.take_for(ask), self._is_special)
+        by_driver = self.selection.by_driver(ask)
+        return Judge(ask, rules.candidate, rules.take_for(ask), self._is_special, by_driver=by_driver)
 
     def _is_special(self, device: DeviceRow) -> bool:
         """Return whether using the device has side effects."""
@@ -294,7 +295,7 @@ class Survey:
             Node(),
             (),
             _NOTHING_USED,
-            selects=lambda ask, device: selection.selects(ask, device, ""),
+            selects=selection.selects,
             explain_selector=lambda ask, device: selection.explain(ask, device, ""),
             derive=selection.derive,
             availability=lambda pool: {},

@@ -8,6 +8,7 @@ nodes with the same parts share their board, with the answers found on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
@@ -133,27 +134,33 @@ class Judge:
     Says which devices could be had for one of the criteria, by the rules themselves.
 
     `ask` stands for every request with these criteria; devices that `is_special` knows have side effects when used.
+    `by_driver`: its selectors read nothing but the driver, which says it of all devices of a slice.
     """
 
-    __slots__ = ("_on_plain", "ask", "candidate", "is_special", "selecting", "take")
+    __slots__ = ("_on_plain", "ask", "by_driver", "candidate", "is_special", "take")
 
     def __init__(
-        self, ask: Ask, candidate: Sequence[Rule], take: Sequence[Rule], is_special: Callable[[DeviceRow], bool]
+        self,
+        ask: Ask,
+        candidate: Sequence[Rule],
+        take: Sequence[Rule],
+        is_special: Callable[[DeviceRow], bool],
+        *,
+        by_driver: bool = False,
     ) -> None:
         self.ask = ask
         self.candidate = tuple(candidate)
         self.take = tuple(take)
         self.is_special = is_special
-        self.selecting = [rule for rule in candidate if rule.about is About.SELECTORS]
-        self._on_plain: dict[tuple[bool, ...], Judge | None] = {}
+        self.by_driver = by_driver
+        self._on_plain: dict[tuple[str, bool] | None, Judge | None] = {}
 
     def on(self, row: SliceRow) -> Judge | None:
         """Return the same for one slice, without the rules that have no say in its devices; None if it chooses none."""
         if not row.plain or not row.is_local:
             return self._without_idle(row)
-        # Nothing but attributes, and the driver, tells these from each other.
-        ask = self.ask
-        key = tuple([each(ask, row) for rule in self.selecting for each in (rule.passes, rule.bars)])
+        # Nothing but attributes tells these from each other; and the driver, as far as its devices can be read.
+        key = (row.driver, bool(row.outline.versions)) if self.by_driver else None
         if key not in self._on_plain:
             self._on_plain[key] = self._without_idle(row)
         return self._on_plain[key]
@@ -163,11 +170,17 @@ class Judge:
         local = self.on(row)
         if local is None:
             return _never, [False] * len(row.devices)
-        return local.allows, [None] * len(row.devices)
+        return local.asking(), [None] * len(row.devices)
+
+    def asking(self) -> Callable[[DeviceRow], bool]:
+        """Return what says whether a device could be the only pick: the rule itself where it is the only one."""
+        if len(self.candidate) == 1 and not self.take and self.is_special is _never:
+            return partial(self.candidate[0].allows, self.ask)
+        return self.allows
 
     def _without_idle(self, row: SliceRow) -> Judge | None:
         ask = self.ask
-        if any(rule.bars(ask, row) for rule in self.selecting):
+        if self.by_driver and any(rule.bars(ask, row) for rule in self.candidate):
             return None
         candidate = [rule for rule in self.candidate if not rule.passes(ask, row)]
         take = [rule for rule in self.take if rule not in candidate and not rule.passes(ask, row)]
@@ -228,7 +241,7 @@ def make_part(row: SliceRow, judges: Sequence[Judge], constraints: Sequence[Cons
                 masks.append(0)
                 continue
             every = judge.ask.all_devices
-            chosen = judge.wants if every else judge.allows
+            chosen = judge.wants if every else judge.asking()
             mask = 0
             for index, device in enumerate(devices):
                 if chosen(device):

@@ -62,7 +62,7 @@ def _only_request(need: Need, judge: Judge, row: SliceRow, busy: int) -> BoardAn
     local = judge.on(row)
     if local is None:
         return NOTHING
-    allows = local.allows
+    allows = local.asking()
     picks: list[tuple[int, int]] = []
     try:
         for index, device in enumerate(row.devices):

@@ -76,7 +76,8 @@ class Shares:
     def _judge(self, judge: Judge) -> Judge:
         candidate = [rule for rule in judge.candidate if rule.about is not About.CAPACITY]
         take = [rule for rule in judge.take if rule.about is not About.CAPACITY]
-        return self._judges.put(chosen_by(judge.ask), Judge(judge.ask, candidate, take, self._is_special))
+        made = Judge(judge.ask, candidate, take, self._is_special, by_driver=judge.by_driver)
+        return self._judges.put(chosen_by(judge.ask), made)
 
     def chosen(self, judge: Judge, row: SliceRow) -> Chosen:
         """Return what judges the devices of a slice, and which it chose; to be added to."""
