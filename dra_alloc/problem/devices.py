@@ -58,7 +58,8 @@ class DeviceRow:
     One device of one slice, with what the rules look at already unpacked.
 
     `read` is what selectors last read it as, `offers` the numbers of what it offers to those who share
-    it. Both live as long as the device.
+    it, `told` the last result that gave all of it to a request, with what that was made by. All live as long as the
+    device.
     """
 
     __slots__ = (
@@ -74,6 +75,7 @@ class DeviceRow:
         "shareable",
         "slice",
         "taints",
+        "told",
         "wide_counters",
         "wire",
     )
@@ -107,6 +109,7 @@ class DeviceRow:
         self.has_binding_conditions = bool(wire.binding_conditions)
         self.read: tuple[object, Any] = _UNREAD
         self.offers: tuple[object, int, int] = _NO_OFFER
+        self.told: tuple[object, Any] = _UNREAD
 
     def attribute(self, name: str) -> DeviceAttribute | None:
         """Return the attribute of a fully qualified name; the driver's own domain may be left out on the device."""

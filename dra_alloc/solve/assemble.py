@@ -13,6 +13,7 @@ from dra_alloc.api import (
     DeviceAllocationConfiguration,
     DeviceAllocationResult,
     DeviceRequestAllocationResult,
+    DeviceToleration,
     FrozenMap,
     Node,
     NodeSelector,
@@ -68,15 +69,20 @@ def forms_of(claims: Sequence[ClaimRow], selected: Mapping[tuple[int, int], Ask]
         chosen = [selected.get((claim.index, index), request.asks[0]) for index, request in enumerate(claim.requests)]
         found.append(Mould.of(DeviceAllocationResult, "results", config=_config(claim, chosen, profile)))
     asks = [ask for claim in claims for request in claim.requests for ask in request.asks]
-    return Forms(tuple(found), tuple([_of_request(ask, profile) for ask in asks]))
+    named = [_of_request(ask.full_name, ask.admin, ask.tolerations, profile) for ask in asks]
+    return Forms(tuple(found), tuple(named))
 
 
-def _of_request(ask: Ask, profile: Profile) -> tuple[Mould[_Device], Mould[_Device]]:
-    known: dict[str, Any] = {"request": ask.full_name}
-    if ask.admin:
+@lru_cache(maxsize=1_024)
+def _of_request(
+    name: str, admin: bool, tolerations: tuple[DeviceToleration, ...], profile: Profile
+) -> tuple[Mould[_Device], Mould[_Device]]:
+    """Return the forms of a request: one and the same for all that are called alike, as most are."""
+    known: dict[str, Any] = {"request": name}
+    if admin:
         known["admin_access"] = True
-    if ask.tolerations and not profile.shows(Trait.NO_RESULT_TOLERATIONS):
-        known["tolerations"] = ask.tolerations
+    if tolerations and not profile.shows(Trait.NO_RESULT_TOLERATIONS):
+        known["tolerations"] = tolerations
     whole = "driver", "pool", "device"
     return Mould.of(_Device, *whole, **known), Mould.of(_Device, *whole, "share_id", "consumed_capacity", **known)
 
@@ -120,9 +126,16 @@ def _result(pick: Pick, forms: Forms, assembly: Assembly) -> DeviceRequestAlloca
             consumed_capacity=assembly.consumed(ask, device),
         )
     else:
+        form, known = device.told
+        if form is whole:
+            told: DeviceRequestAllocationResult = known
+            return told
         made = whole.made(driver=driver, pool=pool, device=name)
     more = _conditions(device, assembly.profile)
-    return made.replaced(**more) if more else made
+    made = made.replaced(**more) if more else made
+    if made.share_id is None:
+        device.told = whole, made
+    return made
 
 
 def _conditions(device: DeviceRow, profile: Profile) -> dict[str, Any]:
