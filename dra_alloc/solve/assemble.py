@@ -55,11 +55,13 @@ class Forms(NamedTuple):
     What results of the same claims have in common, on whatever node.
 
     By claim what makes the results of its devices, whose configuration is known; by request, as they are numbered
-    through, what makes the result of a device that it has to itself, and of one that it has a share of.
+    through, what makes the result of a device that it has to itself, and of one that it has a share of, if the
+    allocator knows shares.
     """
 
     claims: tuple[Mould[DeviceAllocationResult], ...]
     requests: tuple[tuple[Mould[_Device], Mould[_Device]], ...]
+    sharing: bool
 
 
 def forms_of(claims: Sequence[ClaimRow], selected: Mapping[tuple[int, int], Ask], profile: Profile) -> Forms:
@@ -70,7 +72,7 @@ def forms_of(claims: Sequence[ClaimRow], selected: Mapping[tuple[int, int], Ask]
         found.append(Mould.of(DeviceAllocationResult, "results", config=_config(claim, chosen, profile)))
     asks = [ask for claim in claims for request in claim.requests for ask in request.asks]
     named = [_of_request(ask.full_name, ask.admin, ask.tolerations, profile) for ask in asks]
-    return Forms(tuple(found), tuple(named))
+    return Forms(tuple(found), tuple(named), profile.shares)
 
 
 @lru_cache(maxsize=1_024)
@@ -117,7 +119,7 @@ def _result(pick: Pick, forms: Forms, assembly: Assembly) -> DeviceRequestAlloca
     ask, device = pick
     driver, pool, name = device.key
     whole, share = forms.requests[ask.id]
-    if device.shareable and assembly.profile.shares:
+    if device.shareable and forms.sharing:
         made = share.made(
             driver=driver,
             pool=pool,
@@ -193,6 +195,8 @@ def _node_selector(claim: ClaimRow, picks: Sequence[Pick], node: Node, profile: 
     fields: list[NodeSelectorRequirement] = []
     expressions: list[NodeSelectorRequirement] = []
     for _, device in picks:
+        if device.slice.is_local:
+            return _bound_to(node.metadata.name)
         place = device.wire if device.slice.per_device else device.slice.wire.spec
         binds = device.wire.binds_to_node is True and not profile.shows(Trait.NO_BINDS_TO_NODE)
         if place.node_name or binds:
