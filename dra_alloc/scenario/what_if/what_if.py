@@ -79,13 +79,13 @@ class WorkloadChange:
         if not now.wanted and not self.is_there:
             is_gone = self.subject.kind == "Pod" and self.evicted and DELETED not in self.evicted.values()
             return Fate.GONE if is_gone else Fate.DELETED
+        could_run = now.running + len(now.undecided) + len(now.old)
         if len(now.refused) > len(was.refused):
-            could_run = now.running + len(now.undecided) + len(now.old)
             return Fate.LOST if could_run < was.running else Fate.REFUSED
         if now.undecided:
             return Fate.UNDECIDED
-        if now.refused:
-            return Fate.LACKING
+        if now.refused:  # of fewer pods that it wants fewer may run, but no fewer than these
+            return Fate.LOST if could_run < min(was.running, now.wanted) else Fate.LACKING
         if was.undecided and not was.refused:
             return Fate.UNDECIDED
         return self._all_run()

@@ -382,6 +382,9 @@ def test_an_evicted_pod_is_no_longer_charged(objects, documents):
         ("aa", "ru", Fate.LOST),
         ("a", "ru", Fate.REFUSED),
         ("ur", "r", Fate.LACKING),
+        ("aar", "ar", Fate.LOST),
+        ("aarr", "ar", Fate.LOST),
+        ("arr", "ar", Fate.LACKING),
         ("ur", "aa", Fate.GAINED),
     ],
 )
