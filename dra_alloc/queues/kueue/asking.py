@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.api import Pod, Quantity
@@ -47,7 +47,7 @@ class QueuedWorkload:
 
     `number` says who was first. One that has its quota already has `given`: flavors by pod set and resource.
     `lacks_priority` names its WorkloadPriorityClass where that is not there; `unmade` says why Kueue makes no Workload
-    of it.
+    of it. `least` is how few pods it may be admitted with, 0 where it has to be all.
     """
 
     name: str
@@ -58,6 +58,7 @@ class QueuedWorkload:
     given: Mapping[str, Mapping[str, str]] | None = None
     lacks_priority: str = ""
     unmade: Unmade | None = None
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,11 @@ class ChargedSet:
 
     asked: QueuedSet
     amounts: Mapping[str, int]
+
+    def of(self, count: int) -> ChargedSet:
+        """Return as many pods of the set."""
+        amounts = {name: amount // self.asked.count * count for name, amount in self.amounts.items()}
+        return ChargedSet(replace(self.asked, count=count), amounts)
 
 
 def charged(workload: QueuedWorkload, charging: Charging, objects: KueueObjects) -> tuple[ChargedSet, ...]:

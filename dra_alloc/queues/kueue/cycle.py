@@ -4,6 +4,7 @@ Who is admitted: cycles of Kueue's scheduler until nobody more is.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -247,6 +248,7 @@ _NO_ROOM: Final = {
     QuotaFit.NO_FIT: (Standing.NEVER, "exceeds-quota"),
     QuotaFit.OVER_AVAILABLE: (Standing.WAITING, "waits-for-quota"),
 }
+_MAY_BE_FEWER: Final = "it may be admitted with fewer pods, or preempt others for all: which of these is not modelled"
 _ANYWHERE: Final[tuple[Mapping[str, DomainCounts], str, bool]] = ({}, "", True)
 _UNSUITED: Final = (Standing.INADMISSIBLE, "flavors-unsuitable")
 
@@ -261,7 +263,7 @@ def _cycles(
     }
     order = 0
     while heads := [each[-1] for each in left.values() if each]:
-        tried = [(head, assigned(head.sets, objects.queues[head.queue], tree, objects)) for head in heads]
+        tried = [_tried(head, objects.queues[head.queue], tree, objects) for head in heads]
         for head, found in sorted(tried, key=_turn):
             queue, behind = objects.queues[head.queue], left[head.queue]
             if found.fit is not QuotaFit.FIT:
@@ -283,6 +285,32 @@ def _cycles(
                 order += 1
                 behind.pop()
                 yield replace(head, standing=Standing.ADMITTED, assignment=found, order=order, domains=domains)
+
+
+def _tried(
+    head: QueueStanding, queue: ClusterQueue, tree: QuotaTree, objects: KueueObjects
+) -> tuple[QueueStanding, Assignment]:
+    """
+    Return how a head fits: with as many of its pods as do, if it may be admitted with fewer.
+
+    Of a queue that may preempt it is not known whether it does that first. Spec: KUEUE-51.
+    """
+    found, least = assigned(head.sets, queue, tree, objects), head.workload.least
+    if found.fit is QuotaFit.FIT or not least or len(head.sets) != 1:
+        return head, found
+    (whole,) = head.sets
+    fewer = range(whole.asked.count - 1, least - 1, -1)
+    place = bisect_left(fewer, True, key=lambda count: _fits(whole.of(count), queue, tree, objects))
+    if place == len(fewer):
+        return head, found
+    if queue.preempts:
+        return head, replace(found, reasons=[_MAY_BE_FEWER], doubtful=True)
+    part = (whole.of(fewer[place]),)
+    return replace(head, sets=part), assigned(part, queue, tree, objects)
+
+
+def _fits(part: ChargedSet, queue: ClusterQueue, tree: QuotaTree, objects: KueueObjects) -> bool:
+    return assigned((part,), queue, tree, objects).fit is QuotaFit.FIT
 
 
 def _turn(tried: tuple[QueueStanding, Assignment]) -> tuple[int, int, int]:
@@ -307,6 +335,8 @@ def _parked(
     """Yield a head that nothing lets in any more; of a strict queue with all behind it."""
     left.pop()
     standing, code = _UNSUITED if found.unsuited else _NO_ROOM[found.fit]
+    if found.doubtful:
+        standing, code = Standing.UNDECIDED, NOT_MODELLED
     preempts = queue.preempts and standing is Standing.WAITING
     reasons = tuple(found.reasons)
     yield replace(head, standing=standing, code=why or code, reasons=reasons, assignment=found, may_preempt=preempts)

@@ -34,6 +34,7 @@ from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import AdmitQuestion, left_open, no_pods_of, prepared_for, read_at, unmade
 from dra_alloc.scenario.admit.jointly import JointQuestions
+from dra_alloc.scenario.admit.kueue_made import with_quota
 from dra_alloc.scenario.admit.queued import (
     QueuedPods,
     Queueing,
@@ -42,7 +43,6 @@ from dra_alloc.scenario.admit.queued import (
     queued_pods,
     resumed,
     unseen_by,
-    with_quota,
     without_queue,
 )
 from dra_alloc.scenario.admit.trying import of_the_gang
@@ -55,7 +55,7 @@ from dra_alloc.work import ran_out
 __all__ = ["admit_kueue"]
 
 #: What every answer leaves out; the rest is noted where the objects have it.
-LIMITS: Final = "not modelled: preemption and fair sharing, admission checks, partial admission, pods ready in time"
+LIMITS: Final = "not modelled: preemption and fair sharing, admission checks, pods ready in time"
 
 
 #: What labels and annotations of Kueue begin with.
@@ -176,11 +176,20 @@ def _subjects(
     let_in = [each for each in answered if each[1] is None or each[1].standing is Standing.ADMITTED]
     for pods, admission in sorted(let_in, key=lambda each: each[1].order if each[1] is not None else 0):
         selectors = {} if admission is None else {name: _selectors(admission, name, objects) for name in set(pods.sets)}
-        for number, name in zip(pods.subjects, pods.sets, strict=True):
+        for number, name in _let_in(pods, admission):
             subject = subjects[number]
             flavors = {} if admission is None else admission.assignment.flavors.get(name, {})
             domain = next(selectors.get(name, iter(())), {})
             yield _flavored(subject, list(dict.fromkeys(flavors.values())), objects, domain)
+
+
+def _let_in(pods: QueuedPods, admission: QueueStanding | None) -> Iterator[tuple[int, str]]:
+    """Yield the places of the pods that run at once, and their sets: all, or as many as it is admitted with."""
+    left = Counter({each.asked.name: each.asked.count for each in admission.sets} if admission is not None else {})
+    for number, name in zip(pods.subjects, pods.sets, strict=True):
+        if name not in left or left[name] > 0:
+            left[name] -= name in left
+            yield number, name
 
 
 def _selectors(admission: QueueStanding, name: str, objects: KueueObjects) -> Iterator[Mapping[str, str]]:
@@ -217,13 +226,17 @@ def _answer(
     known: tuple[Mapping[str, SubjectAnswer], JointQuestions, KueueObjects],
 ) -> WorkloadAnswer:
     by_name, joint, objects = known
-    subjects = [prepared.subjects[each] for each in pods.subjects]
+    let_in = [number for number, _ in _let_in(pods, admission)]
+    subjects = [prepared.subjects[each] for each in let_in]
     placed = [by_name[each.name] for each in subjects if each.name in by_name]
     own = frozenset(
         claim.metadata.full_name for each in placed if each.allocated is not None for claim in each.allocated.claims
     )
     found = tuple([of_the_gang(each, own) for each in placed])
     told = QueueTold() if admission is None else _told(admission, objects)
+    if len(let_in) < len(pods.subjects):
+        said = f"admitted with {len(let_in)} of {len(pods.subjects)} pods at once"
+        told = replace(told, lines=(said, *told.lines))
     answer = WorkloadAnswer(pods.name, pods.kind, len(subjects), admission, found, told=told, unmade=unmade(subjects))
     return replace(answer, jointly=joint.of(subjects, len(subjects), found)) if answer.refused else answer
 

@@ -16,13 +16,23 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.pods.expanding import ExpandedPod
-from dra_alloc.pods.workloads.reading import flag, items, text, value_at
+from dra_alloc.pods.workloads.reading import flag, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
 from dra_alloc.queues.kueue.labels import QUEUE, kueue_label, labels_path
 from dra_alloc.queues.kueue.objects import KueueObjects
 from dra_alloc.queues.kueue.pod_groups import Unmade, no_workload_of, of_group
 from dra_alloc.queues.kueue.unnamed import is_seen, queue_of
+from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import Standing
+from dra_alloc.scenario.admit.kueue_made import (
+    OwnerKey,
+    given,
+    kueue_workloads,
+    made_by_owner,
+    put_off,
+    waiting,
+    waits,
+)
 from dra_alloc.scenario.prepare.subjects import Subject
 
 __all__ = [
@@ -33,14 +43,13 @@ __all__ = [
     "queued_pods",
     "resumed",
     "unseen_by",
-    "with_quota",
     "without_queue",
 ]
 
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+_LEAST: Final = "kueue.x-k8s.io/job-min-parallelism"
+_DIGITS: Final = 9
 _LWS_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-index"
-#: Which of its owner's Workloads one is.
-_COMPONENT: Final = "kueue.x-k8s.io/component-workload-index"
 #: Kinds whose pods Kueue admits one by one.
 _BY_POD: Final = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "DaemonSet"})
 #: Kinds that Kueue holds back as a whole, and resumes.
@@ -56,10 +65,6 @@ _SUSPEND_RUNS: Final = ("spec.jobTemplate.spec.suspend",)
 _OUTERMOST: Final = re.compile(r"[^\[]*\[\d+\]")
 #: What ends the step of a path that says whose template it is: headGroupSpec, leaderTemplate.
 _STEP_END: Final = re.compile(r"(Group|Pod)?(Spec|Template)$")
-
-
-#: Kind and name of who owns a Workload of Kueue, and which group of a LeaderWorkerSet it is for.
-_Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ class QueuedPods:
     group: str = ""
 
     @property
-    def key(self) -> _Key:
+    def key(self) -> OwnerKey:
         """By what Kueue's Workload of it is found."""
         return self.origin.kind, self.origin.metadata.full_name, self.group
 
@@ -140,7 +145,7 @@ def queued_pods(
     together: dict[tuple[str, ...], list[int]] = {}
     for number, (each, subject) in enumerate(zip(pods, subjects, strict=False)):
         together.setdefault(_key(each, subject), []).append(number)
-    made = _made(dump)
+    made = made_by_owner(dump)
     there: dict[str, list[Pod]] = {}
     for pod in dump.pods:
         there.setdefault(of_group(pod), []).append(pod)
@@ -192,7 +197,7 @@ def _of(
     numbers: Sequence[int],
     pods: Sequence[ExpandedPod],
     subjects: Sequence[Subject],
-    made: Mapping[_Key, Workload],
+    made: Mapping[OwnerKey, Workload],
     by: Queueing,
 ) -> QueuedPods:
     first = pods[numbers[0]]
@@ -218,8 +223,22 @@ def _of(
         named = _label(_PRIORITY, owner, labels)
         priority = by.objects.priorities.get(named, first.pod.spec.priority or 0)
         lacks = named if named not in by.objects.priorities else ""
-        workload = QueuedWorkload(name, queue, tuple(queued), priority, 0, _given(own), lacks, _put_off(own))
+        least, wrong = _least(owner, len(numbers)) if owner.kind == "Job" else (0, None)
+        unmade = put_off(own) or wrong
+        workload = QueuedWorkload(name, queue, tuple(queued), priority, 0, given(own), lacks, unmade, least)
     return QueuedPods(name, kind, tuple(numbers), sets, owner, workload, part)
+
+
+def _least(owner: Pod | Workload, count: int) -> tuple[int, Unmade | None]:
+    """Return how few pods a Job may be admitted with, or why Kueue refuses it. Spec: KUEUE-51."""
+    said = owner.metadata.annotations.get(_LEAST)
+    if said is None:
+        return 0, None
+    least = whole_number(said, _DIGITS) or 0
+    if 0 < least < count:
+        return least, None
+    wrong = f"annotation {_LEAST} has to be from 1 to {count - 1}, below the number of its pods"
+    return 0, (Standing.INADMISSIBLE, "minimum-malformed", wrong)
 
 
 def _without_workload(
@@ -288,75 +307,20 @@ def unseen_by(objects: KueueObjects, documents: Documents) -> Iterator[Workload]
             yield each
 
 
-def _made(dump: Documents) -> Mapping[_Key, Workload]:
-    """Return Kueue's Workloads by whose they are: of several, one that has quota, then one that waits, then any."""
-    found: dict[_Key, Workload] = {}
-    counting = [each for each in _kueue_workloads(dump) if not _is_over(each)]
-    for each in sorted(counting, key=lambda one: (_is_active(one), _has_quota(one)), reverse=True):
-        for owner in each.metadata.owner_references:
-            group = _group_of(each, owner.name) if owner.kind == "LeaderWorkerSet" else ""
-            found.setdefault((owner.kind, f"{each.namespace}/{owner.name}", group), each)
-    return found
-
-
-def _group_of(workload: Workload, owner: str) -> str:
-    """Return the number of the group that a Workload of a LeaderWorkerSet is for, as it says or is called."""
-    said = workload.metadata.annotations.get(_COMPONENT)
-    called = re.fullmatch(rf"(?:leaderworkerset-)?{re.escape(owner)}-(\d+)(?:-[0-9a-z]+)?", workload.name)
-    return said or (called[1] if called is not None else "?")
-
-
-def _put_off(made: Workload | None) -> Unmade | None:
-    """Return that a Workload is not to run, if so. Spec: KUEUE-34."""
-    if made is None or _is_active(made):
-        return None
-    return Standing.INADMISSIBLE, "workload-inactive", f"Workload {made.metadata.full_name} is not active"
-
-
-def _given(made: Workload | None) -> Mapping[str, Mapping[str, str]] | None:
-    """Return the flavors of each pod set, None without quota."""
-    if made is None or not _has_quota(made) or not _is_active(made):
-        return None
-    given: dict[str, Mapping[str, str]] = {}
-    for part in items(made.body, "status.admission.podSetAssignments"):
-        flavors = part.get("flavors")
-        found = flavors.items() if isinstance(flavors, Mapping) else ()
-        given[text(part, "name")] = {name: flavor for name, flavor in found if isinstance(flavor, str)}
-    return given
-
-
-def with_quota(dump: Documents) -> Iterator[Workload]:
-    """Yield the Workloads that Kueue made and has admitted, or reserved quota for."""
-    for each in _kueue_workloads(dump):
-        if _has_quota(each) and not _is_over(each):
-            yield each
-
-
-def _kueue_workloads(dump: Documents) -> Iterator[Workload]:
-    for each in dump.workloads:
-        if (each.group, each.kind) == ("kueue.x-k8s.io", "Workload"):
-            yield each
-
-
-def _is_over(workload: Workload) -> bool:
-    conditions = items(workload.body, "status.conditions")
-    return any(each.get("type") == "Finished" and each.get("status") == "True" for each in conditions)
-
-
 def in_turn(dump: Documents, known: Sequence[QueuedPods]) -> tuple[tuple[QueuedPods, ...], tuple[QueuedWorkload, ...]]:
     """
     Return what is asked about and what waits in the dump besides, numbered by who was made first.
 
     Spec: KUEUE-34.
     """
-    made = _made(dump)
+    made = made_by_owner(dump)
     own = {id(made[each.key]) for each in known if each.key in made}
-    waiting = [
-        (each.metadata.creation_timestamp or "", _waiting(each))
-        for each in _kueue_workloads(dump)
-        if _waits(each) and id(each) not in own
+    there = [
+        (each.metadata.creation_timestamp or "", waiting(each))
+        for each in kueue_workloads(dump)
+        if waits(each) and id(each) not in own
     ]
-    turns = sorted([*(created for created, _ in waiting), *map(_created, known)])
+    turns = sorted([*(created for created, _ in there), *map(_created, known)])
     numbers: dict[str, int] = {}
     for turn, created in enumerate(turns):
         numbers.setdefault(created, turn)
@@ -366,35 +330,9 @@ def in_turn(dump: Documents, known: Sequence[QueuedPods]) -> tuple[tuple[QueuedP
         taken[created] += 1
         return numbers[created] + taken[created] - 1
 
-    others = tuple(replace(each, number=number(created)) for created, each in waiting)
+    others = tuple(replace(each, number=number(created)) for created, each in there)
     asked = [(each, number(_created(each))) for each in known]
     return tuple(
         each if each.workload is None else replace(each, workload=replace(each.workload, number=turn))
         for each, turn in asked
     ), others
-
-
-def _waits(each: Workload) -> bool:
-    return _is_active(each) and not (_is_over(each) or _has_quota(each))
-
-
-def _waiting(each: Workload) -> QueuedWorkload:
-    sets = []
-    for template in each.templates:
-        at, _, _ = template.path.partition(".template.spec")
-        count = value_at(each.body, f"{at}.count")
-        if template.pod is not None:
-            sets.append(
-                QueuedSet(text(each.body, f"{at}.name", "main"), count if type(count) is int else 1, template.pod)
-            )
-    priority = value_at(each.body, "spec.priority")
-    queue = f"{each.namespace}/{text(each.body, 'spec.queueName')}"
-    return QueuedWorkload(each.metadata.full_name, queue, tuple(sets), priority if type(priority) is int else 0)
-
-
-def _is_active(workload: Workload) -> bool:
-    return value_at(workload.body, "spec.active") is not False
-
-
-def _has_quota(workload: Workload) -> bool:
-    return value_at(workload.body, "status.admission") is not None

@@ -172,3 +172,40 @@ def test_what_is_transformed_is_not_known():
     dump = [configured, *queue("q", group(("f", 4)))]
     assert only(asked(made, dump=dump)).verdict is AdmitVerdict.UNDECIDED
     assert only(asked(job("j"), dump=dump)).verdict is AdmitVerdict.PLACED
+
+
+def elastic(least: str, pods: int = 4, **more: Any) -> dict[str, Any]:
+    made = job("j", pods=pods, **more)
+    made["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": least}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("least", "quota", "verdict", "placed"),
+    [
+        ("2", 4, AdmitVerdict.PLACED, 4),
+        ("2", 3, AdmitVerdict.PLACED, 3),
+        ("2", 2, AdmitVerdict.PLACED, 2),
+        ("2", 1, AdmitVerdict.NEVER, 0),
+        ("4", 8, AdmitVerdict.INADMISSIBLE, 0),
+        ("x", 8, AdmitVerdict.INADMISSIBLE, 0),
+    ],
+)
+def test_a_job_may_be_admitted_with_fewer_pods(least, quota, verdict, placed):
+    found = asked(elastic(least), dump=queue("q", group(("f", quota))))
+    answer = only(found)
+    assert (answer.verdict, answer.running) == (verdict, placed)
+    assert (f"admitted with {placed} of 4 pods at once" in lines(found)) is (0 < placed < 4)
+
+
+def test_who_is_admitted_with_fewer_pods_leaves_the_rest():
+    """The first takes two of three cards, of which it would have had four; each pod of the second wants two."""
+    second = job("k", "two", pods=1)
+    found = asked(elastic("2", template="one"), second, dump=queue("q", group(("f", 3))))
+    assert [each.verdict for each in found.workloads] == [AdmitVerdict.PLACED, AdmitVerdict.WAITING]
+    assert of_kueue(found.workloads[0]).assignment.usage["f", "cards"] == 3
+
+
+def test_whether_a_queue_preempts_or_admits_with_fewer_is_not_known():
+    preempting = queue("q", group(("f", 3)), preemption={"withinClusterQueue": "LowerPriority"})
+    assert only(asked(elastic("2"), dump=preempting)).verdict is AdmitVerdict.UNDECIDED
