@@ -1,9 +1,10 @@
 """
 Times `admit` of a fleet against loading its files: workloads of gangs in many queues, one JSON object a line.
 
-    python benchmarks/admit.py [--case kueue|kai|volcano]
+    python benchmarks/admit.py [--case kueue|kai|racks|volcano]
 
-500 nodes of eight devices, 200 queues, 2,000 workloads of 8 to 64 pods, each with a device. Processor time, each case
+500 nodes of eight devices, 200 queues, 2,000 workloads of 8 to 64 pods, each with a device; in `racks`, of KAI, each
+goes into one rack of 20 nodes. Processor time, each case
 in a fresh process, imports in neither: `load_s` reads manifests and dump, `admit_s` answers and writes the report as
 JSON; `peak_mb` is the memory of the process, `digest` that of the answer, which is the same every time.
 """
@@ -25,7 +26,8 @@ from benchmarks.peak import peak_mb
 Json = dict[str, Any]
 #: Nodes, queues and workloads of a case; each queue is due what its part of the devices is.
 NODES, QUEUES, WORKLOADS = 500, 200, 2_000
-CASES = ("kueue", "kai", "volcano")
+CASES = ("kueue", "kai", "racks", "volcano")
+_LEVELS = ("zone", "rack", "host")
 _CLASS = "gpu.example.com"
 
 
@@ -39,7 +41,9 @@ def nodes() -> list[Json]:
     items: list[Json] = []
     for number in range(NODES):
         name = f"node-{number:03}"
-        items.append(_of("v1", "Node", name, status={"allocatable": {"cpu": "64", "memory": "512Gi", "pods": "110"}}))
+        labels = {"zone": f"zone-{number // 250}", "rack": f"rack-{number // 20:02}", "host": name}
+        allocatable = {"cpu": "64", "memory": "512Gi", "pods": "110"}
+        items.append(_of("v1", "Node", name, meta={"labels": labels}, status={"allocatable": allocatable}))
         pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
         devices = [{"name": f"gpu-{each}"} for each in range(8)]
         spec = {"driver": _CLASS, "nodeName": name, "pool": pool, "devices": devices}
@@ -49,7 +53,7 @@ def nodes() -> list[Json]:
 
 def queues(case: str) -> list[Json]:
     """Return the queues of a system: each is due 20 of the 4,000 devices, and may have more, of Volcano 64."""
-    if case == "kai":
+    if case in ("kai", "racks"):
         free = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
         gpu = {"quota": 20, "limit": -1, "overQuotaWeight": 1}
         spec: Json = {"resources": {"cpu": free, "memory": free, "gpu": gpu}}
@@ -58,7 +62,8 @@ def queues(case: str) -> list[Json]:
             _of("scheduling.run.ai/v2", "Queue", f"queue-{n:03}", spec={**spec, "parentQueue": "all"})
             for n in range(QUEUES)
         ]
-        return [top, *made]
+        levels = [{"nodeLabel": each} for each in _LEVELS]
+        return [top, *made, _of("kai.scheduler/v1alpha1", "Topology", "net", spec={"levels": levels})]
     if case == "volcano":
         spec = {"capability": {f"deviceclass/{_CLASS}": "64"}}
         return [_of("scheduling.volcano.sh/v1beta1", "Queue", f"queue-{n:03}", spec=spec) for n in range(QUEUES)]
@@ -90,9 +95,11 @@ def jobs(case: str) -> list[Json]:
         claims = [{"name": "gpu", "resourceClaimTemplateName": "one"}]
         pod: Json = {"restartPolicy": "Never", "containers": [container], "resourceClaims": claims}
         meta: Json = {"namespace": "ns", "labels": {"kueue.x-k8s.io/queue-name": queue}}
-        if case == "kai":
+        if case in ("kai", "racks"):
             pod["schedulerName"] = "kai-scheduler"
             least = {"kai.scheduler/batch-min-member": str(size)}
+            if case == "racks":
+                least |= {"kai.scheduler/topology": "net", "kai.scheduler/topology-required-placement": "rack"}
             meta = {"namespace": "ns", "labels": {"kai.scheduler/queue": queue}, "annotations": least}
         if case == "volcano":
             tasks = [{"name": "main", "replicas": size, "template": {"spec": pod}}]

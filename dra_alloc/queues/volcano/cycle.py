@@ -13,7 +13,7 @@ from dra_alloc.pods.gangs.trees import GroupTree, has_enough, pods_missing
 from dra_alloc.queues.standing import GangStanding, Standing, kept_out
 from dra_alloc.queues.systems import QueueDefect, QueueSystem
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum, device_minimum, enqueue_refusal
-from dra_alloc.queues.volcano.objects import CONSUMABLE, DRA, VolcanoObjects, VolcanoQueue
+from dra_alloc.queues.volcano.objects import CONSUMABLE, DRA, ROOT, VolcanoObjects, VolcanoQueue
 
 __all__ = ["Nanos", "VolcanoCycle", "VolcanoJob", "VolcanoPlace", "VolcanoStanding"]
 
@@ -181,8 +181,8 @@ class VolcanoCycle:
             return "no-queue", f"there is no queue {job.queue}"
         if queue.closed:
             return "queue-closed", f"queue {job.queue} is not open"
-        if any(each.parent == job.queue for each in self.objects.queues.values()):
-            return "queue-not-leaf", f"queue {job.queue} has queues below it, and jobs are in those at the end"
+        if job.queue == ROOT or any(each.parent == job.queue for each in self.objects.queues.values()):
+            return "queue-not-leaf", f"queue {job.queue} is above others, and jobs are in those at the end"
         return "", ""
 
     def _refusal(

@@ -16,12 +16,12 @@ from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.ledger import circles
 from dra_alloc.queues.reading import ObjectReading, Wrong, unserved
 
-__all__ = ["CONSUMABLE", "DEFAULT", "DRA", "VolcanoGroup", "VolcanoObjects", "VolcanoQueue", "in_domains"]
+__all__ = ["CONSUMABLE", "DEFAULT", "DRA", "ROOT", "VolcanoGroup", "VolcanoObjects", "VolcanoQueue", "in_domains"]
 
 GROUP: Final = "scheduling.volcano.sh"
 #: The queue of what names none, which is always there, as is the one above all.
 DEFAULT: Final = "default"
-_ROOT: Final = "root"
+ROOT: Final = "root"
 DRA: Final = "DynamicResourceAllocationEnable"
 CONSUMABLE: Final = "DRAConsumableCapacityEnable"
 _CONFIGURED: Final = re.compile(r"^\s*-?\s*capacity\.(\w+)\s*:\s*[\"']?(true|false)\b", re.MULTILINE)
@@ -133,12 +133,12 @@ def _gates(
 
 
 def _queue(reading: ObjectReading, item: Workload) -> VolcanoQueue:
-    parent = reading.text("spec.parent", _ROOT)
+    parent = reading.text("spec.parent", ROOT)
     reading.whole("spec.weight", least=1)
     _look_at(reading)
     return VolcanoQueue(
         item.name,
-        "" if item.name == _ROOT else parent,
+        "" if item.name == ROOT else parent,
         reading.quantities("spec.capability"),
         reading.quantities("spec.guarantee.resource"),
         text(item.body, "status.state", "Open") != "Open",
@@ -163,7 +163,7 @@ def _look_at(reading: ObjectReading) -> None:
 def _unrooted(queues: dict[str, VolcanoQueue], written: Mapping[str, Workload]) -> Iterator[tuple[Workload, Problem]]:
     """Yield queues whose parent is not there, and those in a circle; what is below the root alone is below nobody."""
     for name, each in list(queues.items()):
-        if each.parent == _ROOT and _ROOT not in queues:
+        if each.parent == ROOT and ROOT not in queues:
             queues[name] = VolcanoQueue(name, "", each.capability, each.guarantee, each.closed)
         elif each.parent and each.parent not in queues:
             yield written[name], Problem(f"there is no queue {in_brief(each.parent)}", Where(path="spec.parent"))

@@ -307,6 +307,13 @@ def test_of_tasks_that_wait_for_others_it_is_not_known():
     assert "dependsOn" in reasons(answer)
 
 
+def test_jobs_are_in_no_queue_that_is_above_others():
+    for queues in ([queue("q"), queue("below", parent="q")], [queue("root"), queue("q")]):
+        at = "root" if queues[0]["metadata"]["name"] == "root" else "q"
+        answer = only(admitted([job("j", ("w", 1, "one"), at=at)], *node("a", 1), *queues))
+        assert (answer.verdict, "is above others" in reasons(answer)) == (AdmitVerdict.INADMISSIBLE, True)
+
+
 @pytest.mark.parametrize("state", ["Closed", "Closing", "Unknown", "Open"])
 def test_a_queue_that_is_not_open_takes_nobody(state):
     answer = only(admitted([job("j", ("w", 1, "one"))], *node("a", 1), queue("q") | {"status": {"state": state}}))
