@@ -46,6 +46,8 @@ _COUNTED: Final = _SAID | {
 #: Verdicts that devices gave, and all in which pods are told that have no place.
 _DEVICES: Final = (AdmitVerdict.NOT_ALLOCATABLE, AdmitVerdict.NOT_PLACED)
 _WITHOUT_PLACE: Final = (*_DEVICES, AdmitVerdict.IN_PART)
+#: Why something is in no queue: that which it names is not there.
+_NOWHERE: Final = ("no-queue", "no-cluster-queue")
 _Told = tuple[Admit, tuple[Finding, ...]]
 
 
@@ -70,15 +72,17 @@ def _headline(answer: WorkloadAnswer, verbose: bool) -> Iterator[str]:
         said = "undecided: the budget ran out"
     if admission is None and answer.verdict is AdmitVerdict.PLACED:
         said = "without a queue, placed"
-    count = f", {answer.running} of {plural(answer.count, 'pod')} placed" if answer.placements else ""
-    queue = f" in {admission.queue}" if admission is not None and admission.queue else ""
+    open_yet = admission is not None and admission.standing is Standing.UNDECIDED
+    shown = answer.placements and not open_yet
+    count = f", {answer.running} of {plural(answer.count, 'pod')} placed" if shown else ""
+    there = admission is not None and admission.queue and admission.code not in _NOWHERE
+    queue = f" in {admission.queue}" if admission is not None and there else ""
     yield f"{answer.name} ({answer.kind}): {said}{queue}{count}"
     yield from (f"  {each}" for each in answer.unmade)
     if admission is not None and not answer.enough:
         yield from (f"  {each}" for each in admission.reasons)
     if answer.jointly is LayerSays.YES and answer.verdict in _DEVICES:
-        order = "" if answer.lacks_more_than_devices else ": another order of its pods may do"
-        yield f"  chosen together, there are devices for all of it{order}"
+        yield "  chosen together, there are devices for all of it: another order of its pods may do"
     yield from (f"  {each}" for each in answer.told.lines)
 
 

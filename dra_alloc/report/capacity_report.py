@@ -78,11 +78,12 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
     counts = len(found.now.counts)
     check = found.now.check
     each = Counter(found.outlook(name) for name in found.lacking)
+    fit = f"{plural(counts, 'workload')} {'fits' if counts == 1 else 'fit'} now"
     said = f"{each[Outlook.HELPED]} with more nodes, {each[Outlook.HOPELESS] + each[Outlook.LIMITED]} not"
     if each[Outlook.UNDECIDED]:
         said += f", {each[Outlook.UNDECIDED]} undecided"
     yield (
-        f"{counts - len(found.lacking)} of {plural(counts, 'workload')} fit now, {said} "
+        f"{counts - len(found.lacking)} of {fit}, {said} "
         f"(Kubernetes {check.settings.release}, {check.channel} allocator)"
     )
 

@@ -155,7 +155,8 @@ def _nominated(
     if local is None:
         return _out(workload, name, "no-local-queue", f"there is no LocalQueue {workload.local_queue}")
     if queue is None:
-        return _out(workload, name, "no-cluster-queue", f"there is no ClusterQueue {name}")
+        said = f"there is no ClusterQueue {name}, to which LocalQueue {workload.local_queue} leads"
+        return _out(workload, name, "no-cluster-queue", said)
     held = local.held or queue.held
     if held:
         whose = f"LocalQueue {workload.local_queue}" if local.held else f"ClusterQueue {name}"

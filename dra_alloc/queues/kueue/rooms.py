@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from dra_alloc.api import Node, Pod
-from dra_alloc.errors import in_brief
+from dra_alloc.errors import first_few, in_brief
 from dra_alloc.pods.amounts import PODS, in_units, pod_requests
 from dra_alloc.pods.filters.node_affinity import admits
 from dra_alloc.pods.taints import repelling
@@ -155,15 +155,12 @@ class TopologyRooms:
         for each in sets:
             if not implied and not wants_topology(each.asked.pod):
                 continue
-            named = {name for name in flavors.get(each.asked.name, {}).values() if self.objects.flavors[name].topology}
+            chosen = dict.fromkeys(flavors.get(each.asked.name, {}).values())
+            named = [name for name in chosen if self.objects.flavors[name].topology]
             if len(named) != 1:
                 self.taken |= before
-                return (
-                    {},
-                    f"podset {each.asked.name}: {len(named)} of its flavors have a topology, and one has to",
-                    False,
-                )
-            flavor = self.objects.flavors[named.pop()]
+                return {}, f"podset {each.asked.name}: {_not_one(list(chosen), named)}", False
+            flavor = self.objects.flavors[named[0]]
             counts = self._in_flavor(each, flavor)
             if counts.against:
                 self.taken |= before
@@ -232,6 +229,15 @@ class TopologyRooms:
             used = Counter[str]() if empty else self.taken.get((flavor.topology, path), Counter())
             found[path] = max(0, min((room[name] - used[name]) // amount for name, amount in asked.items()))
         return found
+
+
+def _not_one(chosen: Sequence[str], named: Sequence[str]) -> str:
+    """Return what is wrong with flavors of which not one alone has a topology."""
+    if named:
+        return f"flavors {first_few(named)} have topologies, and Kueue takes pods into one"
+    if len(chosen) == 1:
+        return f"flavor {chosen[0]} has no topologyName"
+    return f"flavors {first_few(chosen)} have no topologyName" if chosen else "it has no flavor with a topologyName"
 
 
 def _is_ready(node: Node) -> bool:

@@ -121,11 +121,6 @@ class WorkloadAnswer:
         return tuple(each for each in self.placements if each.verdict == "unsatisfiable")
 
     @property
-    def lacks_more_than_devices(self) -> bool:
-        """Whether a pod was refused, on all nodes, for what no other choice of devices mends, such as cpu."""
-        return any(each.refusals and all(one.code != "no-fit" for one in each.refusals) for each in self.refused)
-
-    @property
     def running(self) -> int:
         """How many of the pods have a place."""
         return sum(each.verdict == "allocated" for each in self.placements)

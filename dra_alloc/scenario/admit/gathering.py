@@ -201,7 +201,7 @@ class Gathered:
             found = tuple(alone[number] for number in listed.numbers)
             answer = replace(answer, placements=found)
             joint = JointQuestions(self.checking.scheduling.cluster)
-            return replace(answer, jointly=joint.of(subjects, len(subjects), found)) if answer.refused else answer
+            return replace(answer, jointly=joint.of(subjects, found)) if answer.refused else answer
         said, told, enough = admission
         tried = self.trying.answers
         found = tuple(tried[number] for number in listed.numbers if number in tried)

@@ -36,7 +36,7 @@ def kai_told(
     lines = [*_eviction_lines(found)]
     if standing.standing is Standing.ADMITTED and not standing.has_enough and fewest(job.group) > 1:
         lines.insert(0, f"its gang needs places for {fewest(job.group)} pods at once")
-    if standing.has_enough:
+    if standing.has_enough and standing.standing is Standing.ADMITTED:
         lines += [f"no more of its pods: {each}" for each in standing.reasons]
     if packed is not None and standing.standing is Standing.ADMITTED:
         lines += domain_lines(packed, job.group)

@@ -238,7 +238,7 @@ def _answer(
         said = f"admitted with {len(let_in)} of {len(pods.subjects)} pods at once"
         told = replace(told, lines=(said, *told.lines))
     answer = WorkloadAnswer(pods.name, pods.kind, len(subjects), admission, found, told=told, unmade=unmade(subjects))
-    return replace(answer, jointly=joint.of(subjects, len(subjects), found)) if answer.refused else answer
+    return replace(answer, jointly=joint.of(subjects, found)) if answer.refused else answer
 
 
 def _told(admission: QueueStanding, objects: KueueObjects) -> QueueTold:

@@ -135,7 +135,7 @@ class Trying:
                     return None
                 if shape is not None:
                     self._refused[shape] = _Refused(tried, self._placed, made.get(number))
-                self._look(job, numbers)
+                self._look(job, numbers, not (places or had))
                 return False
             places[number] = scheduling.tenancy.places[outcome.node]
         self.keep(job, made, places, held)
@@ -257,11 +257,16 @@ class Trying:
         first = next((each for each in numbers if each not in places), None)
         if shape is not None and first in made and numbers.index(first) == len(places):
             self._refused[shape] = _Refused(len(places) + 1, self._placed, made[first])
-        self._look(job, numbers)
+        self._look(job, numbers, not (places or had))
         return frozenset()
 
-    def _look(self, job: int, numbers: Sequence[int]) -> None:
-        """Find out whether a gang that was refused could be placed if its devices were chosen together."""
+    def _look(self, job: int, numbers: Sequence[int], first: bool) -> None:
+        """
+        Find out whether a gang that was refused could be placed if its devices were chosen together.
+
+        With `first` the pod that was refused is the first of its gang.
+        """
         subjects = [self.subjects[each] for each in numbers if each in self.subjects]
         if job not in self.joint and len(self.joint) < WORKLOADS and len(subjects) == len(numbers):
-            self.joint[job] = jointly(self.checking.scheduling.cluster, subjects, len(subjects))
+            told = [self.answers[each] for each in numbers if each in self.answers]
+            self.joint[job] = jointly(self.checking.scheduling.cluster, subjects, told, first)

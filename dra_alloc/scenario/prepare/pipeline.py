@@ -215,11 +215,13 @@ def _making(prepared: Prepared) -> Prepared:
 
 
 def refused(prepared: Prepared) -> Prepared:
-    """Return it with what the API server would refuse, and classes that are neither there nor lost."""
+    """Return it with what the API server would refuse, if not told yet, and classes that are neither there nor lost."""
     lost, settings = prepared.lost, prepared.settings
     may_be_any = lost.may_hold_any("DeviceClass")
     known = KnownNames(settings, None if may_be_any else prepared.cluster.classes.keys() | lost.of("DeviceClass"))
-    return prepared.wrong(reference_problems(prepared.manifests, known))
+    told = {(each.where, each.message) for each in prepared.problems}
+    found = reference_problems(prepared.manifests, known)
+    return prepared.wrong([each for each in found if (each.where, each.message) not in told])
 
 
 def needing(prepared: Prepared) -> Prepared:

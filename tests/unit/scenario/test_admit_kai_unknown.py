@@ -10,7 +10,7 @@ import pytest
 
 from dra_alloc.scenario.admit.admit import AdmitVerdict
 from tests.unit.scenario.kai import admitted, claiming, job, node, pod, pod_group, queue, topology
-from tests.unit.scenario.queueing import only, reasons
+from tests.unit.scenario.queueing import lines, only, reasons
 
 FREE = queue("q", (-1, -1))
 POOL = {"kai.scheduler/node-pool": "big"}
@@ -46,7 +46,13 @@ def test_of_pools_of_nodes_it_is_not_known(which):
 @pytest.mark.parametrize("annotation", [{"gpu-fraction": "0.5"}, {"gpu-memory": "2000"}])
 def test_of_parts_of_devices_it_is_not_known(annotation):
     answer = only(admitted([pod("p", annotations=annotation)], *node("n", 1), FREE))
-    assert (answer.verdict, "part of a device" in reasons(answer)) == (AdmitVerdict.UNDECIDED, True)
+    assert answer.verdict is AdmitVerdict.UNDECIDED
+    assert reasons(answer).count("part of a device") == 1
+
+
+def test_no_place_is_told_of_what_is_not_known():
+    found = admitted([pod("p", annotations={"gpu-fraction": "0.5"})], *node("n", 1), FREE)
+    assert lines(found).splitlines()[0] == "ns/p (Pod): undecided in q"
 
 
 def test_of_jobs_that_wait_for_others_it_is_not_known():

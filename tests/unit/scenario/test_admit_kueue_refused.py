@@ -209,3 +209,13 @@ def test_who_is_admitted_with_fewer_pods_leaves_the_rest():
 def test_whether_a_queue_preempts_or_admits_with_fewer_is_not_known():
     preempting = queue("q", group(("f", 3)), preemption={"withinClusterQueue": "LowerPriority"})
     assert only(asked(elastic("2"), dump=preempting)).verdict is AdmitVerdict.UNDECIDED
+
+
+def test_nothing_is_in_a_queue_that_is_not_there():
+    _, local = queue("nope", group(("f", 1)))
+    found = asked(job("j", at="nope"), dump=[local])
+    assert only(found).verdict is AdmitVerdict.INADMISSIBLE
+    assert lines(found).splitlines() == [
+        "ns/j (Job): inadmissible",
+        "  there is no ClusterQueue nope, to which LocalQueue ns/nope leads",
+    ]

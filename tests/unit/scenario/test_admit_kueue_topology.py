@@ -11,7 +11,7 @@ import pytest
 from dra_alloc.errors import ManifestError
 from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, admit
-from tests.unit.scenario.queueing import COMMON, CONFIGURATION, job, kueue, node, objects, of_kueue, only, queue
+from tests.unit.scenario.queueing import COMMON, CONFIGURATION, group, job, kueue, node, objects, of_kueue, only, queue
 
 RACK = "kueue.x-k8s.io/podset-required-topology"
 IN_A_RACK: dict[str, Any] = {RACK: "rack"}
@@ -82,6 +82,15 @@ def test_a_required_level_without_room_is_never_placed():
     answer = found([asking(pods=3, **IN_A_RACK)], *dump, NET)
     assert only(answer).verdict is AdmitVerdict.NEVER
     assert 'flavor t: topology "net" allows to fit only 2 out of 3 pod(s)' in lines(answer)
+
+
+def test_a_level_is_asked_for_where_the_flavor_has_no_topology():
+    """Its cards are claimed, so that no resource of its flavor is asked for by its containers."""
+    made = job("j")
+    made["spec"]["template"]["metadata"] = {"annotations": {RACK: "rack"}}
+    answer = admit(objects(made), objects(*COMMON, *queue("q", group(("f", 1)))))
+    assert only(answer).verdict is AdmitVerdict.NEVER
+    assert "podset main: flavor f has no topologyName" in lines(answer)
 
 
 def test_who_is_admitted_before_has_taken_the_room():

@@ -161,3 +161,11 @@ def test_without_queues_there_is_no_answer():
 def test_systems_that_are_not_modelled():
     with pytest.raises(InputError, match=r"kueue '0\.1' is not modelled"):
         admit(objects(job("j")), objects(*COMMON), AdmitOptions(system="kueue=0.1"))
+
+
+def test_what_the_api_server_and_the_expansion_both_refuse_is_told_once():
+    made = job("j")
+    made["spec"]["parallelism"] = -1
+    with pytest.raises(ManifestError) as told:
+        admit(objects(made), objects(*COMMON, *queue("q", group(("f", 1)))), AdmitOptions())
+    assert [each.where.path for each in told.value.problems] == ["spec.parallelism"]
