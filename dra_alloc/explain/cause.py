@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from dra_alloc.api import DeviceConstraint
@@ -14,7 +14,7 @@ from dra_alloc.explain.counts import Group, RequestTally
 from dra_alloc.explain.expressions import in_a_sentence, reads
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules import describe
+from dra_alloc.rules import describe, lacking
 from dra_alloc.solve.allocator import Question
 
 __all__ = ["Told", "alone", "called", "having", "together"]
@@ -23,6 +23,7 @@ __all__ = ["Told", "alone", "called", "having", "together"]
 _OTHER_KIND: Final = ("class-mismatch", "selector-mismatch")
 _PICKED: Final = "device-picked"
 _IN_USE: Final = "device-in-use"
+_LACKING: Final = "attribute-missing"
 _MOST: Final = 3
 _MOST_ALIKE: Final = 2
 _MOST_REQUESTS: Final = 6
@@ -66,10 +67,37 @@ def _lacks(question: Question, told: Told) -> str:
             few = f"there {'is' if total == 1 else 'are'} only {total}"
         parts.append(f"and {few}{_kind(question, told, total - matching, total)}")
     elif missed or broken:
-        have = f"only {tally.usable}" if tally.usable else "none"
-        of_all = f" of {matching}" if tally.takes_all and matching else ""
-        parts.append(f"{have}{of_all} {'are' if tally.usable > 1 else 'is'} available")
-    return ", ".join((wants, "; ".join((*parts, *_few(missed), *broken[:_MOST]))))
+        parts.append(_available(tally, matching, total))
+    return ", ".join((wants, "; ".join((*parts, *_few(missed), *_lacking(question, told), *broken[:_MOST]))))
+
+
+def _available(tally: RequestTally, matching: int, total: int) -> str:
+    """Return how many devices are available, of how many that match, and of how many these are some."""
+    have = f"only {tally.usable}" if tally.usable else "none"
+    verb = "are" if tally.usable > 1 else "is"
+    if not tally.takes_all and 0 < matching < total:
+        return f"{matching} of {total} {'matches' if matching == 1 else 'match'} and {have} {verb} available"
+    of_all = f" of {matching}" if matching > 1 and (tally.takes_all or matching != tally.needed) else ""
+    return f"{have}{of_all} {verb} available"
+
+
+def _lacking(question: Question, told: Told) -> Iterator[str]:
+    """Yield which devices that fell to something else would not do anyway, for want of an attribute."""
+    ask, tally = told
+    codes = {group.code for pool in tally.pools for group in pool.groups}
+    missed = {
+        (pool.driver, pool.pool, name)
+        for pool in (tally.pools if _LACKING not in codes else ())
+        for group in pool.groups
+        for name in group.devices
+        if group.code not in _OTHER_KIND
+    }
+    devices = [each for each in question.candidates if tuple(each.key) in missed] if missed else []
+    for constraint in () if ask.wire.derived_attributes else question.rows[ask.claim].wire.spec.devices.constraints:
+        stated = constraint.stated
+        if stated is not None and ask.named_by(constraint.requests):
+            names = [each.key.device for each in devices if each.attribute(stated.attribute) is None]
+            yield from [f"{_devices(names)}: {lacking(stated.attribute, stated.kind.wire)}"] if names else ()
 
 
 def together(question: Question, served: Sequence[Sequence[Told]], stuck: Sequence[Told]) -> str:
@@ -162,13 +190,13 @@ def _together(groups: Sequence[Group]) -> Group:
     first = groups[0]
     devices = tuple(name for group in groups for name in group.devices)
     holders = tuple(dict.fromkeys(name for group in groups for name in group.holders))
+    if len(groups) == 1 or first.code != _IN_USE:
+        return Group(first.code, first.detail, devices, holders)
+    held = Counter(name for group in groups for name in group.holders for _ in group.devices)
+    counted = len(holders) <= _MOST and len(set(held.values())) > 1
+    few = [f"{name} ({held[name]})" for name in holders] if counted else holders[:_MOST]
     more = f" and {len(holders) - _MOST} more" if len(holders) > _MOST else ""
-    detail = (
-        f"allocated to {', '.join(holders[:_MOST])}{more}"
-        if len(groups) > 1 and first.code == _IN_USE
-        else first.detail
-    )
-    return Group(first.code, detail, devices, holders)
+    return Group(first.code, f"allocated to {', '.join(few)}{more}", devices, holders)
 
 
 def _few(groups: Sequence[Group]) -> list[str]:
@@ -182,9 +210,15 @@ def _few(groups: Sequence[Group]) -> list[str]:
             names = [name for each in several for name in each.devices]
             told.append(f"{_devices(names)}: {several[0].detail}, or the like")
         else:
-            told += [f"{_devices(each.devices)}: {each.detail}" for each in several]
+            told += [_said(each) for each in several]
     more = [f"and {len(told) - _MOST} more reasons"] if len(told) > _MOST else []
     return [*told[:_MOST], *more]
+
+
+def _said(group: Group) -> str:
+    if group.code == _IN_USE and len(group.devices) > 1:
+        return f"{len(group.devices)} are {group.detail}"
+    return f"{_devices(group.devices)}: {group.detail}"
 
 
 def _devices(names: Sequence[str]) -> str:
@@ -280,7 +314,7 @@ def _spread(question: Question, ask: Ask, constraint: DeviceConstraint, requests
     listed = [f"{count} {'has' if count == 1 else 'have'} {short} {value}" for value, count in values.items()]
     listed = [*listed[: _MOST + 1], *(["..."] if len(listed) > _MOST + 1 else [])]
     listed += [f"{without} {'has' if without == 1 else 'have'} none"] if without else []
-    has = f"at most {most} {'does' if most == 1 else 'do'}"
+    has = f"at most {most} do" if most > 1 else "no two do"
     if not matching:
         has = f"{short} has only {most} {'value' if most == 1 else 'values'}"
     if not values:

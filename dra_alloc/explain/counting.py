@@ -36,13 +36,13 @@ class Counting:
     name: str
     which: str
     wanted: int
-    other: Fact | None = None
+    others: tuple[Fact, ...] = ()
 
     def steps(self, count: int) -> tuple[str, ...]:
         """Return how asking for fewer devices is said; an extended resource is counted by its own name."""
         amount = f"devices in {self.which}" if self.which.startswith("request ") else self.which
         fewer = f"asking for {count} instead of {self.wanted} {amount}"
-        return (fewer,) if self.other is None else (fewer, self.other.fix)
+        return (fewer, *(each.fix for each in self.others))
 
     def asking_for(self, count: int) -> Callable[[World], World]:
         """Return the change to another number."""
@@ -52,6 +52,8 @@ class Counting:
 
         def change(world: World) -> World:
             fewer = world.edited((self.claim, self.name, count), partial(edit_requests, edit=edit))
-            return fewer if self.other is None else fewer.edited(self.other, self.other.without)
+            for each in self.others:
+                fewer = fewer.edited(each, each.without)
+            return fewer
 
         return change

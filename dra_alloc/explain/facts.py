@@ -16,7 +16,7 @@ from dra_alloc.api import DeviceClass, DeviceSelector, DeviceTaint, DeviceTolera
 from dra_alloc.errors import first_few
 from dra_alloc.explain.world import World, edit_devices, edit_requests
 from dra_alloc.problem.devices import PoolKey
-from dra_alloc.problem.pools import gather
+from dra_alloc.problem.pools import Pool, gather
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name, extended_resource
 from dra_alloc.rules import barring, tolerates
 
@@ -205,10 +205,16 @@ def _pools(world: World) -> Iterator[Fact]:
                 "pool-incomplete",
                 f"pool {_pool_name(world, pool.key)} has {pool.slices_found} of {pool.slices_wanted} slices",
                 _completed(pool.key, pool.slices_found),
-                f"having its driver publish all slices of pool {_pool_name(world, pool.key)}",
+                _publishing(pool),
                 30,
                 Whose.CLUSTER,
             )
+
+
+def _publishing(pool: Pool) -> str:
+    missing = "slice" if pool.slices_wanted - pool.slices_found == 1 else "slices"
+    seen = f"{pool.slices_found} of {pool.slices_wanted} seen"
+    return f"having {pool.key.driver} publish the missing {missing} of pool {pool.key.pool} ({seen})"
 
 
 def _completed(pool: PoolKey, found: int) -> Callable[[World], World]:

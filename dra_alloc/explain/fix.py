@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from dra_alloc.explain.facts import Whose
 from dra_alloc.explain.world import World
 
-__all__ = ["Fix"]
+__all__ = ["Fix", "after_alone", "joined"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class Fix:
     asides: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return _joined(self.steps)
+        return joined(self.steps)
 
     @property
     def told(self) -> str:
         """Return the steps with what there is to say besides."""
         pairs = itertools.zip_longest(self.steps, self.asides, fillvalue="")
-        return _joined([f"{step} ({aside})" if aside else step for step, aside in pairs])
+        return joined([f"{step} ({aside})" if aside else step for step, aside in pairs])
 
     @property
     def each_whose(self) -> tuple[Whose, ...]:
@@ -60,7 +60,9 @@ class Fix:
             return other.change(self.change(world))
 
         parties = (*self.each_whose, *other.each_whose)
-        return Fix((*self.steps, *other.steps), self.cost + other.cost, change, leaves, max(parties), parties)
+        steps = (*self.steps, *other.steps)
+        asides = tuple([aside for each in (self, other) for aside in each.asides or ("",) * len(each.steps)])
+        return Fix(steps, self.cost + other.cost, change, leaves, max(parties), parties, asides if any(asides) else ())
 
     @property
     def order(self) -> tuple[Whose, int]:
@@ -68,5 +70,13 @@ class Fix:
         return self.whose, self.cost
 
 
-def _joined(steps: Sequence[str]) -> str:
-    return f"{'both ' if len(steps) > 1 else ''}{' and '.join(steps)}"
+def joined(steps: Sequence[str]) -> str:
+    """Return changes that are made together."""
+    if len(steps) < 3:
+        return f"{'both ' if len(steps) > 1 else ''}{' and '.join(steps)}"
+    return f"all of {', '.join(steps[:-1])} and {steps[-1]}"
+
+
+def after_alone(step: str, left: str) -> str:
+    """Return what is left in the way by a change alone."""
+    return f"after {step} alone, {left}"

@@ -17,14 +17,14 @@ from dra_alloc.explain.amounts import Lesser, lesser_amounts
 from dra_alloc.explain.core import core_of
 from dra_alloc.explain.counting import Counting, countable
 from dra_alloc.explain.facts import Fact, Whose, called, facts_of
-from dra_alloc.explain.fix import Fix
+from dra_alloc.explain.fix import Fix, after_alone
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.selecting import other_spellings
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without
 from dra_alloc.explain.world import World
 
-__all__ = ["LESS_COST", "TWO_CHANGES", "WORK", "Reasons", "reasons"]
+__all__ = ["LESS_COST", "SEEN_SO_FAR", "TWO_CHANGES", "WORK", "Reasons", "reasons"]
 
 #: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
 WORK: Final = 60_000
@@ -39,7 +39,11 @@ _MOST_OTHERS: Final = 40
 _LOCAL: Final = frozenset({"holder", "pool-incomplete", "shared-counters"})
 #: Facts that say which devices are asked for.
 _CHOOSING: Final = frozenset({"class", "selector"})
+#: Changes that are looked for beside fewer devices where no two changes are enough.
+_BESIDE_FEWER: Final = 2
 _LESS: Final = "asking for less of a capacity"
+#: How it begins what is told of pools of which slices are missing.
+SEEN_SO_FAR: Final = "of the devices seen so far"
 #: How pairs of changes are called where they were not tried.
 TWO_CHANGES: Final = "two changes together"
 #: What it costs to write a value as devices have it, and how many of these are tried.
@@ -160,9 +164,11 @@ class _Fixes:
         return tuple(sorted(fixes, key=lambda fix: fix.order))
 
     def _together(self, fixable: Sequence[Fact], facts: Sequence[Fact], *, alone: bool) -> list[Fix]:
-        """Return two changes that are enough together; where one `alone` is, no fewer devices and another change."""
+        """Return changes that are enough together; where one `alone` is, no fewer devices and other changes."""
         fixes = self._pairs(fixable, facts)
-        return fixes if fixes or alone else self._with_fewer(facts)
+        if fixes or alone:
+            return fixes
+        return self._with_fewer(facts) or self._three(facts)
 
     def _single(self, facts: Sequence[Fact], *, noted: bool = True) -> list[Fix]:
         """Return the changes that are enough each, and note the others."""
@@ -223,7 +229,9 @@ class _Fixes:
         pairs = [pair for pair in found.values() if not self._trials.known_refused(pair) and {*pair} != all_requests]
         cut = self._trials.nearly_spent(_FOR_SECOND) or len(pairs) > _MOST_PAIRS
         answers: set[bool | None] = {None} if cut else set()
-        for pair in sorted(pairs, key=_cost_of_pair)[:_MOST_PAIRS]:
+        for found_pair in sorted(pairs, key=_cost_of_pair)[:_MOST_PAIRS]:
+            # What slices bring that nobody has seen may make the other change needless.
+            pair = sorted(found_pair, key=lambda fact: fact.code != "pool-incomplete")
             change = partial(without, facts=pair)
             steps = tuple([fact.fix for fact in pair])
             answer = self._trials.unspoilt(self._trials.fits_without(pair), steps, change)
@@ -241,8 +249,7 @@ class _Fixes:
         before = self._cause(self._world)
         said = f"{before.partition('; ')[0]}; "
         found = ((fact, self._cause(without(self._world, [fact])).removeprefix(said)) for fact in pair)
-        places = zip(("first", "second"), found, strict=True)
-        return next((_alone(which, *each) for which, each in places if each[1] and each[1] not in before), "")
+        return next((_alone(fact, left) for fact, left in found if left and left not in before), "")
 
     def _cause(self, world: World) -> str:
         """Return the cause of a variation's refusal, at the expense of the work allowed."""
@@ -280,13 +287,30 @@ class _Fixes:
             hopeful = [fact for fact in core if trials.fits_without([fact]) is not False]
             self._trials.work += trials.work
             for fact in hopeful:
-                found, certain = self._largest(replace(counting, other=fact))
+                found, certain = self._largest(replace(counting, others=(fact,)))
                 if found is not None:
                     fixes.append(found)
                     break
                 if not certain:
                     self.untried.append(TWO_CHANGES)
         return fixes
+
+    def _three(self, facts: Sequence[Fact]) -> list[Fix]:
+        """Return fewer devices of a request and two other changes that are enough, if no pair is: what is behind it."""
+        for counting in () if self.untried else countable(self._world):
+            trials = self._trials.of(counting.asking_for(1)(self._world))
+            gone: list[Fact] = []
+            while len(gone) < _BESIDE_FEWER:
+                left = [fact for fact in facts if fact not in gone]
+                core = [fact for fact in core_of(left, trials, gone, _FOR_SECOND).facts if fact.fix]
+                if not core:
+                    break
+                gone.append(min(core, key=lambda fact: fact.cost))
+            self._trials.work += trials.work
+            found = self._largest(replace(counting, others=tuple(gone)))[0] if len(gone) == _BESIDE_FEWER else None
+            if found is not None:
+                return [found]
+        return []
 
     def _smaller_counts(self, facts: Sequence[Fact]) -> list[Fix]:
         """Return, per request, the largest smaller count with which the claims fit."""
@@ -357,19 +381,16 @@ class _Fixes:
 
     def _counted(self, counting: Counting, count: int) -> Fix:
         """Return asking for another number as a fix."""
-        cost, parties = LESS_COST, [Whose.MANIFEST]
-        if counting.other is not None:
-            cost += counting.other.cost
-            parties.append(counting.other.whose)
-        steps, change = counting.steps(count), counting.asking_for(count)
-        return Fix(steps, cost, change, whose=max(parties), parties=tuple(parties))
+        cost = LESS_COST + sum(each.cost for each in counting.others)
+        parties = (Whose.MANIFEST, *(each.whose for each in counting.others))
+        return Fix(counting.steps(count), cost, counting.asking_for(count), whose=max(parties), parties=parties)
 
 
-def _alone(which: str, fact: Fact, left: str) -> str:
+def _alone(fact: Fact, left: str) -> str:
     """Return what is left in the way by one change alone; what slices offer that nobody has seen yet is not known."""
     if fact.code == "pool-incomplete":
-        return f"the {which} alone may not be enough, as of the devices seen so far: {left}"
-    return f"the {which} alone is not enough, as then: {left}"
+        return f"{SEEN_SO_FAR}, {left}"
+    return after_alone("dropping the selector" if fact.code == "selector" else fact.fix, left)
 
 
 def _cost_of_pair(pair: Sequence[Fact]) -> int:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from dra_alloc.api import ResourceClaim
 from dra_alloc.explain.facts import Whose
 from dra_alloc.report.allocations import allocation_lines, allocation_object, choice_lines
-from dra_alloc.report.layout import plural, some
+from dra_alloc.report.fixes import AFFAIRS
+from dra_alloc.report.layout import plural, some, whose_answer
 from dra_alloc.report.records import Finding, Level, Report, Section
-from dra_alloc.report.refusals import AFFAIRS, first_cause, refusal_lines, refusal_object
+from dra_alloc.report.refusals import first_cause, refusal_lines, refusal_object
 from dra_alloc.scenario.check import Check, SubjectAnswer
+from dra_alloc.scenario.prepare.gating import DROPPED
 from dra_alloc.scenario.refused.looking import EXPLAINED_NODES
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
@@ -28,9 +30,10 @@ _Told = tuple[Check, tuple[Finding, ...]]
 
 
 def summary_counts(check: Check) -> dict[str, int]:
-    """Return how many subjects are allocated, unsatisfiable and undecided."""
+    """Return how many subjects are allocated, unsatisfiable and undecided, and how many of the first with a caution."""
     verdicts = [placement.verdict for placement in check.placements]
-    return {verdict: verdicts.count(verdict) for verdict in ("allocated", "unsatisfiable", "undecided")}
+    counts = {verdict: verdicts.count(verdict) for verdict in ("allocated", "unsatisfiable", "undecided")}
+    return {**counts, "cautions": sum(bool(each.broken) for each in check.placements)}
 
 
 def check_report(check: Check, claims: Sequence[ResourceClaim] = ()) -> Report:
@@ -72,10 +75,10 @@ def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
 def _broken(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
     for each in placement.broken:
         yield f"caution: {each.against}"
-        yield f"  why: {each.defect} (--release says which one answers)"
+        yield f"  why: {each.defect}"
         yield f"  a scheduler without it {each.kept_to}"
         if each.enough:
-            yield f"  fix {AFFAIRS[Whose.MANIFEST]}: {each.enough}"
+            yield f"  to fit without the defect, too, {AFFAIRS[Whose.MANIFEST]}: {each.enough}"
 
 
 def cause_of_refused(placement: SubjectAnswer) -> str:
@@ -163,8 +166,14 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
         else:
             for _, finding in pairs:
                 yield from (*finding.lines(verbose), "")
-    yield from (f"note: {note}" for note in check.notes)
+    yield from (f"note: {note}" for note in check.notes if verbose or not _is_told(note, check.placements))
     yield _summary(check)
+
+
+def _is_told(note: str, placements: Sequence[SubjectAnswer]) -> bool:
+    """Return whether a note is on a gate that is told as the cause of a refusal, with what to apply again."""
+    gate = note.rpartition("(")[2].partition(")")[0]
+    return note.endswith(DROPPED) and any(gate in each.cause for each in placements)
 
 
 def _summary(check: Check) -> str:
@@ -172,9 +181,13 @@ def _summary(check: Check) -> str:
     if not check.placements:
         return "nothing to allocate: the manifests ask for no pods, claims or claim templates now"
     words = {"allocated": "allocated", "unsatisfiable": "cannot be allocated", "undecided": "undecided"}
-    parts = [f"{count} {words[verdict]}" for verdict, count in counts.items() if count or verdict == "allocated"]
-    semantics = "" if check.settings.semantics == "upstream" else f", {check.settings.semantics} semantics"
-    return f"{', '.join(parts)} (Kubernetes {check.settings.release}, {check.channel} allocator{semantics})"
+    cautions = f", {counts['cautions']} of them with a caution" if counts["cautions"] else ""
+    parts = [
+        f"{counts[verdict]} {word}{cautions if verdict == 'allocated' else ''}"
+        for verdict, word in words.items()
+        if counts[verdict] or verdict == "allocated"
+    ]
+    return f"{', '.join(parts)} ({whose_answer(check.settings)})"
 
 
 def _members(told: _Told) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from dra_alloc.explain.facts import Whose
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.report.layout import plural, some
+from dra_alloc.report.fixes import AFFAIRS
+from dra_alloc.report.layout import plural, some, whose_answer
 from dra_alloc.report.records import Finding, Level, Report, Section
-from dra_alloc.report.refusals import AFFAIRS
 from dra_alloc.report.scores import score_lines, score_objects
 from dra_alloc.scenario.gang.joint import JointAnswer
 from dra_alloc.scenario.gang.types import Gang, Placement
@@ -44,6 +44,7 @@ def _lines(told: tuple[JointAnswer, Finding, Finding], verbose: bool) -> Iterato
     yield from joint.lines(verbose)
     yield from greedy.lines(verbose)
     yield from (f"note: {note}" for note in answer.notes)
+    yield f"({whose_answer(answer.cluster.settings)})"
 
 
 def _joint(answer: JointAnswer, verbose: bool) -> Iterator[str]:

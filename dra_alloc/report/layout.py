@@ -12,6 +12,8 @@ from typing import Final
 
 import msgspec
 
+from dra_alloc.cluster.settings import Settings
+
 __all__ = [
     "MOST",
     "UNLIMITED",
@@ -21,6 +23,7 @@ __all__ = [
     "plural",
     "printable",
     "some",
+    "whose_answer",
     "wrapped",
     "wrapped_at",
     "wrapped_if_long",
@@ -106,6 +109,12 @@ def cut(text: str, verbose: bool) -> str:
     if verbose or len(text) <= _MOST_CHARACTERS:
         return text
     return f"{text[: _MOST_CHARACTERS - 40]} ... {text[-30:]}"
+
+
+def whose_answer(settings: Settings) -> str:
+    """Return whose answer something is: a release, its allocator, and semantics that are not upstream's."""
+    semantics = "" if settings.semantics == "upstream" else f", {settings.semantics} semantics"
+    return f"Kubernetes {settings.release}, {settings.profile().channel} allocator{semantics}"
 
 
 def plural(count: int, noun: str) -> str:

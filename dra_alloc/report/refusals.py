@@ -12,19 +12,16 @@ from functools import partial
 from typing import Any, Final
 
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.explain.facts import CLASS_COST, Whose
-from dra_alloc.explain.fix import Fix
 from dra_alloc.explain.reasons import Reasons
+from dra_alloc.report.fixes import BESIDES, fix_lines, fix_objects
 from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import tally_lines, tally_members
 
-__all__ = ["AFFAIRS", "cause_of", "first_cause", "refusal_lines", "refusal_object"]
+__all__ = ["cause_of", "first_cause", "refusal_lines", "refusal_object"]
 
 #: Characters of an error that is told with the cause; others are told below.
 _SHORT: Final = 80
-#: What is told of fixes where there is room: of two changes why both, and more of each.
-_BESIDES: Final = ("behind", "asides")
 
 
 def cause_of(refusal: NodeRefusal) -> str:
@@ -39,35 +36,11 @@ def _error(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
         yield f"the error: {cut(refusal.error, verbose)}"
 
 
-def _told_fixes(found: Reasons, verbose: bool, most: int = MOST) -> Sequence[Fix]:
-    """Return the fixes that are told: without `verbose` a few, one of each affair; no class if there are others."""
-    handy = [fix for fix in found.fixes if fix.cost < CLASS_COST] or found.fixes
-    first = sorted({fix.whose: fix for fix in reversed(handy)}.values(), key=lambda fix: fix.order)
-    told = [*first, *(fix for fix in handy if fix not in first)]
-    return found.fixes if verbose else sorted(told[:most], key=lambda fix: fix.order)
-
-
 def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
     if verbose and found.facts:
         each = "and on each of them" if found.exact else "perhaps not on all of them"
         yield f"it rests on these facts, {each}:"
         yield from (f"  {text}" for _, text in found.facts)
-
-
-def _fixes(found: Reasons, verbose: bool, where: str, most: int, besides: Sequence[str]) -> Iterator[str]:
-    """Yield what is enough each, whose affair it is and, of several nodes, on which, with some of what is `besides`."""
-    told = _told_fixes(found, verbose, most)
-    left_out = len(found.fixes) - len(told)
-    groups = [(affairs, list(fixes)) for affairs, fixes in itertools.groupby(told, lambda fix: fix.affairs)]
-    for affairs, fixes in groups:
-        more = f" ({left_out} more with -v)" if left_out and fixes[-1] is told[-1] else ""
-        steps = [fix.told if "asides" in besides else str(fix) for fix in fixes]
-        yield f"fix {affair_of(affairs)}{where}: {', or '.join(steps)}{more}"
-        yield from (f"  why both: {fix.leaves}" for fix in fixes if fix.leaves and "behind" in besides)
-    if found.fixes:
-        return
-    if found.facts and not found.untried:
-        yield "fix: no change or pair of changes that was tried helps"
 
 
 def _not_enough(found: Reasons, verbose: bool) -> Iterator[str]:
@@ -86,24 +59,6 @@ def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
     yield from (f"hint: {hint}" for hint in told)
     if len(found.hints) > len(told):
         yield f"  and {plural(len(found.hints) - len(told), 'more hint')} (-v shows them)"
-
-
-def _fix_objects(found: Reasons) -> dict[str, Any]:
-    return {
-        "fixes": list(map(_fix_object, found.fixes)),
-        "behind": [fix.leaves for fix in found.fixes if fix.leaves],
-    }
-
-
-def _fix_object(fix: Fix) -> dict[str, Any]:
-    """Return a fix in JSON; `affairs` and `asides` are of its steps, one each."""
-    return {
-        "steps": list(fix.steps),
-        "cost": fix.cost,
-        "whose": fix.whose.name.lower(),
-        "affairs": [each.name.lower() for each in fix.each_whose],
-        "asides": list(fix.asides) or [""] * len(fix.steps),
-    }
 
 
 #: Sections of reasons, where they were looked for, around the tallies, in the order in which they are told.
@@ -127,11 +82,13 @@ _FACTS: Final = (
 
 
 def _sections_of(
-    refusal: NodeRefusal, where: str = "", most: int = MOST, besides: Sequence[str] = _BESIDES
+    refusal: NodeRefusal, where: str = "", most: int = MOST, besides: Sequence[str] = BESIDES
 ) -> tuple[Section, ...]:
     """Return the sections of a refusal below its cause, in the order in which they are told, with `most` fixes."""
     found = refusal.reasons
-    fixes = partial(Section, "fixes", say=partial(_fixes, where=where, most=most, besides=besides), shape=_fix_objects)
+    fixes = partial(
+        Section, "fixes", say=partial(fix_lines, where=where, most=most, besides=besides), shape=fix_objects
+    )
     changes, facts = ((_HINTS, fixes, *_CHANGES), _FACTS) if found is not None else ((), ())
     return (
         *(make(about=found) for make in changes),
@@ -151,25 +108,12 @@ def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
     return {**body, "reasons": None if found is None else {**reasons, "exact": found.exact}}
 
 
-def affair_of(affairs: Sequence[Whose]) -> str:
-    """Return in a few words whose affair a fix is, all of those concerned."""
-    in_places = [AFFAIRS[each].removeprefix("in ") for each in affairs if each is not Whose.OTHERS]
-    from_others = [AFFAIRS[each] for each in affairs if each is Whose.OTHERS]
-    return " ".join([*([f"in {' and '.join(in_places)}"] if in_places else []), *from_others])
-
-
-#: Whose affair a fix is, in a few words.
-AFFAIRS: Final = {
-    Whose.MANIFEST: "in the manifest",
-    Whose.CLUSTER: "in the cluster",
-    Whose.OTHERS: "that takes from others",
-}
 #: What is told of a kind of node that is one of several, below its cause.
 _HEADS: Final = ("hints", "fixes", "not-tried")
 #: What is told of the fixes of the nearest of them, each with less than the one before.
-_OF_FIRST: Final = (_BESIDES, _BESIDES[:1], ())
+_OF_FIRST: Final = (BESIDES, BESIDES[:1], ())
 #: All that is told of a node that is told of alone, the least of it last.
-_WHOLE: Final = (*_HEADS, "not-enough", "error", "tallies", "facts", *_BESIDES)
+_WHOLE: Final = (*_HEADS, "not-enough", "error", "tallies", "facts", *BESIDES)
 #: What comes before it is told which names are others elsewhere.
 _NAMING: Final = (*_HEADS, "not-enough")
 #: Lines on a screen for one kind of node, and for several.
@@ -196,15 +140,19 @@ _EVERYWHERE: Final = frozenset(
 #: How many kinds of node are told of, and how many besides the first with fixes if they are as near, in turn.
 _LESS_AND_LESS: Final = ((4, 3), (3, 2), (3, 1), (4, 0), (3, 0), (2, 1), (2, 0), (1, 0))
 _MOST_KINDS: Final = max(most for most, _ in _LESS_AND_LESS)
-_BEYOND: Final = (3,)
-_RULED_OUT: Final = (4,)
-_UNKNOWN: Final = (5,)
+_BEYOND: Final = (4,)
+_RULED_OUT: Final = (5,)
+_UNTRIED: Final = (6,)
+_UNKNOWN: Final = (7,)
+#: How far nodes are, of some that are told of and, in a clause, of others.
 _DISTANCES: Final = {
-    1: "one change away",
-    2: "two changes away",
-    _BEYOND[0]: "no change or pair tried helps",
-    _RULED_OUT[0]: "ruled out by what nodes are",
-    _UNKNOWN[0]: "not looked into so far",
+    1: ("one change away", "one change is enough"),
+    2: ("two changes away", "two changes are needed"),
+    3: ("three changes away", "three changes are needed"),
+    _BEYOND[0]: ("out of reach of two changes", "no two changes are enough"),
+    _RULED_OUT[0]: ("ruled out by what nodes are", ""),
+    _UNKNOWN[0]: ("fixes not looked for", "no fix was looked for"),
+    _UNTRIED[0]: ("not all changes tried", "not all changes were tried"),
 }
 
 
@@ -297,7 +245,7 @@ def _head(group: Sequence[NodeRefusal], *, first: bool, several: bool, named: bo
     """Return the line that tells the cause on nodes that are alike, and of several kinds how far these are."""
     told = group[0]
     nodes = f"{_nodes(group, 'and')}{' alike' if len(group) > 1 else ''}"
-    away = f", {_DISTANCES[_far(told)[0]]}" if several and told.reasons is not None else ""
+    away = f", {_DISTANCES[_far(told)[0]][0]}" if several and told.reasons is not None else ""
     where = "" if named or (told.code in _EVERYWHERE and not several) else f"on {nodes}{away}:"
     cause = cause_of(told)
     return " ".join(part for part in (_CAUSE.strip() if first and cause else "", where, cause) if part)
@@ -358,7 +306,7 @@ def _far(refusal: NodeRefusal) -> tuple[int, ...]:
     found = refusal.reasons
     if found is None:
         return _UNKNOWN if refusal.code == "no-fit" else _RULED_OUT
-    return found.distance or (_UNKNOWN if found.untried or not found.exact else _BEYOND)
+    return found.distance or (_UNTRIED if found.untried or not found.exact else _BEYOND)
 
 
 def _left_out(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[str]:
@@ -366,17 +314,17 @@ def _left_out(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for group in groups:
         counts[_in_short(group[0])] += len(group)
-    more = plural(counts.total(), "more node")
+    more = f"and {plural(counts.total(), 'more node')} {'does' if counts.total() == 1 else 'do'} not fit (-v shows why)"
     if len(counts) == 1:
-        yield f"and {more}, {next(iter(counts))} (-v shows why)"
+        yield f"{more}: {next(iter(counts))}"
     elif counts:
-        yield f"and {more} (-v shows why): {', '.join(f'{count} {where}' for where, count in counts.most_common())}"
+        yield f"{more}: {', '.join(f'on {count} {why}' for why, count in counts.most_common())}"
 
 
 def _in_short(refusal: NodeRefusal) -> str:
     """Return in a few words how far a node is, or what it has against the pod."""
     tallies = refusal.explanation.requests
     if tallies and not any(each.pools for each in tallies):
-        return "without any pool of devices"
+        return "there is no pool of devices"
     far = _far(refusal)
-    return f"where {cut(refusal.detail or refusal.text, verbose=False)}" if far == _RULED_OUT else _DISTANCES[far[0]]
+    return cut(refusal.detail or refusal.text, verbose=False) if far == _RULED_OUT else _DISTANCES[far[0]][1]

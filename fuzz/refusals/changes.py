@@ -17,6 +17,7 @@ _SAID = ("matchAttribute", "distinctAttribute")
 _GUARDING = re.compile(
     r"guarding (\w+) with has\(\) in the selector (.+?)(?: \(number (\d+)\))? of ((?:request|class) .+)"
 )
+_GUARDED = re.compile(r"changing the selector(?: \(number (\d+)\))? of ((?:request|class) .+?) to (has\(.+)")
 _WRITING = re.compile(r'writing "([^"]+)" for "([^"]+)" in (.+)')
 _READ = re.compile(r'(attributes|capacity)\["([^"]+)"\]\.(\w+)')
 
@@ -103,6 +104,8 @@ def changes_of(world: Json, node: str) -> Iterator[Change]:
 
 def guarding(world: Json, step: str) -> Change | None:
     """Return what a step means that guards a selector; None for another step."""
+    if guarded := _GUARDED.fullmatch(step):
+        return Change(step, "", _selecting(guarded[2].split(", "), guarded[1], guarded[3]))
     found = _GUARDING.fullmatch(step)
     if found is None:
         return None
@@ -117,6 +120,18 @@ def guarding(world: Json, step: str) -> Change | None:
                 selector["expression"] = f'has(device.{read[0]}["{read[1]}"].{key}) && ({selector["expression"]})'
 
     return Change(step, "", make)
+
+
+def _selecting(owners: Sequence[str], number: str | None, expression: str) -> Callable[[Json], None]:
+    """Return what writes an expression in place of the selectors that are a part of it."""
+
+    def make(made: Json) -> None:
+        for owner, selectors in _selectors(made):
+            alike = [each["cel"] for each in selectors if expression.endswith(f" && ({each['cel']['expression']})")]
+            if owner in owners and alike:
+                alike[0 if number is None else int(number)]["expression"] = expression
+
+    return make
 
 
 def writing(world: Json, step: str) -> Change | None:
@@ -272,18 +287,15 @@ def _of_classes(world: Json) -> Iterator[Change]:
 
 def _any_device(name: str) -> Callable[[Json], None]:
     def make(world: Json) -> None:
-        for each in all_of(world, "DeviceClass"):
-            if each["metadata"]["name"] == name:
-                each["spec"]["selectors"] = []
+        for each in (each for each in all_of(world, "DeviceClass") if each["metadata"]["name"] == name):
+            each["spec"]["selectors"] = []
 
     return make
 
 
 def _of_holders(world: Json) -> Iterator[Change]:
-    for each in all_of(world, "ResourceClaim"):
-        if "status" in each:
-            name = each["metadata"]["name"]
-            yield Change(f"freeing claim ns/{name}", f"claim ns/{name} holds ", freed(name))
+    for name in (each["metadata"]["name"] for each in all_of(world, "ResourceClaim") if "status" in each):
+        yield Change(f"freeing claim ns/{name}", f"claim ns/{name} holds ", freed(name))
 
 
 def freed(name: str) -> Callable[[Json], None]:
@@ -301,7 +313,8 @@ def _of_slices(world: Json) -> Iterator[Change]:
         specs = _of_pool(world, name)
         wanted = specs[0]["pool"]["resourceSliceCount"]
         if wanted != len(specs):
-            step = f"having its driver publish all slices of pool {name}"
+            missing = f"the missing slice{'' if wanted - len(specs) == 1 else 's'} of pool {name}"
+            step = f"having {specs[0]['driver']} publish {missing} ({len(specs)} of {wanted} seen)"
             yield Change(step, f"pool {name} has ", _complete(name, len(specs)))
         if any("consumesCounters" in device for spec in specs for device in spec.get("devices", ())):
             yield Change("", f"devices of pool {name} share the hardware behind them", _uncounted(name))

@@ -298,7 +298,7 @@ def _hold_counts(world: Json, node: str, listed: set[str]) -> None:
 
 def _pairs(world: Json, node: str, changes: Sequence[Change], reasons: Json) -> str:
     """Return whether two changes are told that help, or left untried though two do, or there are none."""
-    if reasons["fixes"]:
+    if any(len(each["steps"]) == 2 for each in reasons["fixes"]):
         return "two changes"
     pairs = (pair for pair in itertools.combinations(changes, 2) if not _is_nothing(world, pair))
     for first, second in itertools.islice(pairs, _MOST_PAIRS):
@@ -306,7 +306,7 @@ def _pairs(world: Json, node: str, changes: Sequence[Change], reasons: Json) -> 
             if TWO_CHANGES in reasons["notTried"]:
                 return "two changes, told as not tried"
             raise Broken(f"pair not found: {first.fix} and {second.fix} on {node}")
-    return "nothing helps"
+    return "three changes" if reasons["fixes"] else "nothing helps"
 
 
 def _is_nothing(world: Json, pair: Sequence[Change]) -> bool:

@@ -160,7 +160,7 @@ def test_nobody_holds_what_other_pods_of_the_gang_would_take(tmp_path, capsys):
             [claim("a", BIG), claim("b", BIG), claim("c", BIG)],
             [],
             (
-                'in whatever order; one more needs 1 device of one node for request "r", and no node has one available',
+                'order; the third pod needs 1 device of one node for request "r", and no node has one available',
                 "no single change that was tried makes room for all of them",
                 ["n1, n2 take 1 each of 3 pods like default/a; no more, since"],
             ),
@@ -172,7 +172,7 @@ def test_nobody_holds_what_other_pods_of_the_gang_would_take(tmp_path, capsys):
             ["--topology", "rack"],
             (
                 "each of 2 pods fits alone, but not all of them on nodes of one rack",
-                "letting them run on nodes of different rack would be enough for all of them",
+                "letting them run on nodes of different rack (then both fit)",
                 ["n1, n2 take 1 each of 2 pods like default/a; no more, since"],
             ),
         ),

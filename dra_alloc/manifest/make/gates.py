@@ -89,10 +89,11 @@ _KEPT: Final[Mapping[str, Mapping[str, Span]]] = {
 
 
 class DroppedField(NamedTuple):
-    """A field that is not stored, by its path, and the gate that it needs."""
+    """A field that is not stored, by its path, and the gate that it needs; `of` which object, if that matters."""
 
     path: str
     gate: str
+    of: str = ""
 
     def __str__(self) -> str:
         return f"{self.path} ({self.gate})"

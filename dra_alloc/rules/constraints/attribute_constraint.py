@@ -14,6 +14,7 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Profile
 from dra_alloc.rules.base import About, Context, Reason, Rule
 from dra_alloc.rules.constraints.attribute_source import AttributeSource
+from dra_alloc.rules.constraints.attribute_values import lacking
 from dra_alloc.rules.facts import Fact, Unmodelled
 
 __all__ = ["AttributeConstraint", "ConstraintRule"]
@@ -60,7 +61,7 @@ class AttributeConstraint(Rule):
     def why(self, ask: Ask, device: DeviceRow) -> Reason:
         attribute = self._source.read(ask, device)
         if attribute is None:
-            return Reason("attribute-missing", f"no attribute {self._attribute}, which {self._kind} needs")
+            return Reason("attribute-missing", lacking(self._attribute, self._kind))
         return Reason(self.code, self._objection(attribute))
 
     def _objection(self, attribute: DeviceAttribute) -> str:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from dra_alloc.api import DeviceAttribute
 from dra_alloc.api.semver import is_version
 
-__all__ = ["Scalar", "ValueSet", "as_scalar", "as_set", "describe", "is_comparable", "without_builds"]
+__all__ = ["Scalar", "ValueSet", "as_scalar", "as_set", "describe", "is_comparable", "lacking", "without_builds"]
 
 #: Kind and value; versions compare as strings of their own kind.
 Scalar: TypeAlias = tuple[str, str | int | bool]
@@ -70,6 +70,11 @@ def without_builds(attribute: DeviceAttribute) -> DeviceAttribute:
     if attribute.versions and any("+" in each for each in attribute.versions):
         return attribute.replaced(versions=tuple(each.partition("+")[0] for each in attribute.versions))
     return attribute
+
+
+def lacking(attribute: str, kind: str) -> str:
+    """Return what is said of a device without an attribute that a constraint of a kind compares."""
+    return f"no attribute {attribute}, which {kind} needs"
 
 
 def describe(attribute: DeviceAttribute) -> str:

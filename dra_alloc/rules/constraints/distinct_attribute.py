@@ -108,6 +108,18 @@ class Distinct(AttributeConstraint):
     def _objection(self, attribute: DeviceAttribute) -> str:
         return f"{self._attribute} is {describe(attribute)}, as that of a device chosen before"
 
+    def _not_different(
+        self, attribute: DeviceAttribute, device: DeviceRow, other: tuple[DeviceAttribute, DeviceRow] | None
+    ) -> str:
+        """Return how a device's value does not differ, from that of another if there is one."""
+        told = f"{self._attribute} of {device.key} does not differ"
+        if other is None:
+            return told
+        value = describe(attribute)
+        if describe(other[0]) == value:
+            return f"{other[1].key} and {device.key} both have {self._attribute} {value}"
+        return f"{told} from that of {other[1].key}"
+
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         seen: list[tuple[DeviceAttribute, DeviceRow]] = []
         for ask, device in picks:
@@ -117,9 +129,8 @@ class Distinct(AttributeConstraint):
                     yield f"{device.key} has no {self._attribute}"
                     return
                 if not self._differs(attribute, [other for other, _ in seen]):
-                    alike = [other.key for value, other in seen if not self._differs(attribute, [value])]
-                    beside = f" from that of {alike[0]}" if alike else ""
-                    yield f"{self._attribute} of {device.key} does not differ{beside}"
+                    alike = [(value, other) for value, other in seen if not self._differs(attribute, [value])]
+                    yield self._not_different(attribute, device, alike[0] if alike else None)
                     return
                 seen.append((attribute, device))
 

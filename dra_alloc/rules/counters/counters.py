@@ -56,6 +56,11 @@ def _total(device: DeviceRow) -> dict[_Counter, int]:
 _MOST_HOLDERS: Final = 3
 
 
+def _listed(parts: Sequence[str]) -> str:
+    more = f" and {len(parts) - _MOST_HOLDERS} more" if len(parts) > _MOST_HOLDERS else ""
+    return f"{', '.join(parts[:_MOST_HOLDERS])}{more}"
+
+
 def _text(nano: int, form: Format) -> str:
     return str(Quantity.of(nano, form, NANO))
 
@@ -287,16 +292,13 @@ class Counters(Rule):
         left = self._left(device)[counter] - (flight - needed)
         whole = _text(self._pools[device.slice.pool].counters.get(counter, 0), form)
         holding = self._holding(device, counter)
-        parts = [f"{name} holds {_text(amount, form)}" for name, amount in holding]
-        parts += [f"{name} takes {_text(amount, form)}" for name, amount in self._taking(device, counter)]
-        held = ", ".join(parts[:_MOST_HOLDERS])
-        more = f" and {len(parts) - _MOST_HOLDERS} more" if len(parts) > _MOST_HOLDERS else ""
+        held = _listed([f"{name} holds {_text(amount, form)}" for name, amount in holding])
+        taken = _listed([f"{name} takes {_text(amount, form)}" for name, amount in self._taking(device, counter)])
         text = f"{_text(needed, form)} needed, {_text(max(left, 0), form)} of {whole} left"
         if left < 0:
             text = f"more is held than the {whole} that there are"
-        return f'counter "{counter[1]}" of counter set {counter[0]}: {text}' + (
-            f" ({held}{more})" if held else ""
-        ), tuple(name for name, _ in holding)
+        told = f"{text}{f' once {taken}' if taken else ''}{f' ({held})' if held else ''}"
+        return f'counter "{counter[1]}" of counter set {counter[0]}: {told}', tuple(name for name, _ in holding)
 
     def _taking(self, device: DeviceRow, counter: _Counter) -> Iterator[tuple[str, int]]:
         """Yield the devices picked so far that draw on the counter, with how much."""

@@ -34,7 +34,10 @@ _MOST_CHANGES: Final = 24
 _TOLD: Final = 3
 #: Claims in a cause, and those that hold a device.
 _CLAIM: Final = re.compile(r"[\w.-]+/[\w.-]*\w")
-_ALLOCATED_TO: Final = re.compile(rf"allocated to ({_CLAIM.pattern}(?:, {_CLAIM.pattern})*)")
+_HOLDER: Final = rf"{_CLAIM.pattern}(?: \(\d+\))?"
+_ALLOCATED_TO: Final = re.compile(rf"allocated to ({_HOLDER}(?:, {_HOLDER})*)")
+_NTH: Final = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ONE_MORE: Final = "one more"
 _OF_THE_GANG: Final = "other pods of the gang"
 
 
@@ -65,17 +68,21 @@ def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str
     nodes = tuple(itertools.chain(_told(taking), _not_asked(cluster)))
     if together:
         cause = f"each of {len(members)} pods fits alone, but not all of them on nodes of one {together}"
-        fix = f"letting them run on nodes of different {together} would be enough for all of them"
+        fix = f"letting them run on nodes of different {together} ({_all(members)})"
         return FellShort(cause, fix if can_place(cluster, members) is Verdict.PLACED else "", nodes)
     helping = _Helping(cluster, alike, members)
     own = list(helping.of_the_manifest())
     enough = [*own, *helping.freeing()]
-    fix = f"{', or '.join(enough[:_TOLD])} would be enough for all of them" if enough else ""
+    fix = f"{', or '.join(enough[:_TOLD])} ({_all(members)})" if enough else ""
     if not enough and not helping.undecided:
         fix = "no single change that was tried makes room for all of them"
     short = _next(taking, len(alike), len(cluster.nodes))
     in_manifest = bool(own) and len(own) >= len(enough[:_TOLD])
     return FellShort(_most(place_most(cluster, members), members, short), fix, nodes, in_manifest)
+
+
+def _all(members: Sequence[Member]) -> str:
+    return f"then {'both' if len(members) == 2 else f'all {len(members)}'} fit"
 
 
 def _most(most: GangAnswers, members: Sequence[Member], short: str) -> str:
@@ -92,6 +99,10 @@ def _most(most: GangAnswers, members: Sequence[Member], short: str) -> str:
     order = ", in whatever order" if len(placed) == len(greedy) else ""
     if most.lost_by_order:
         order = f", but one by one {len(greedy)}: their order matters"
+    if short.startswith(_ONE_MORE):
+        number = len(placed) - 1
+        nth = f"the {_NTH[number]} pod" if 0 <= number < len(_NTH) else _ONE_MORE
+        short = f"{nth}{short.removeprefix(_ONE_MORE)}"
     return f"only {len(placed)} of {len(members)} pods fit together ({where}){order}{f'; {short}' if short else ''}"
 
 
@@ -187,18 +198,21 @@ def _missing(found: Explanation, node: str, why: str) -> tuple[str, int]:
         return f"on {node}, {why}", -sys.maxsize
     needs = f"{short.needed} {'device' if short.needed == 1 else 'devices'} of one node for {short.called}"
     left = f"no node has more than {short.usable} available ({node})" if short.usable else "no node has one available"
-    return f"one more needs {needs}, and {left}", short.usable - short.needed
+    return f"{_ONE_MORE} needs {needs}, and {left}", short.usable - short.needed
 
 
 def supposed(cause: str, names: Collection[str]) -> str:
     """Return a cause without the names of claims that are allocated nowhere, but supposed to be."""
 
     def taken(found: re.Match[str]) -> str:
-        listed = found[1].split(", ")
-        others = [each for each in listed if each not in names]
-        if len(others) == len(listed):
+        listed = [each.partition(" (") for each in found[1].split(", ")]
+        others = ["".join(each) for each in listed if each[0] not in names]
+        own = [int(each[2].removesuffix(")") or 0) for each in listed if each[0] in names]
+        if not own:
             return found[0]
-        return " or ".join([*([f"allocated to {', '.join(others)}"] if others else []), f"chosen for {_OF_THE_GANG}"])
+        count = f" ({sum(own)})" if others and all(own) else ""
+        held = [f"allocated to {', '.join(others)}"] if others else []
+        return " or ".join([*held, f"chosen for {_OF_THE_GANG}{count}"])
 
     told = _ALLOCATED_TO.sub(taken, cause)
     return _CLAIM.sub(lambda found: _OF_THE_GANG if found[0] in names else found[0], told)
@@ -230,7 +244,7 @@ class _Helping:
             for text, change in alternatives:
                 changed = [Member(member.name, change(world).claims) for member, world in worlds]
                 if changed and self._is_enough(cluster, changed):
-                    yield f"{text} in each of them"
+                    yield f"{text} of every pod"
                     break
 
     def _is_enough(self, cluster: Cluster, members: Sequence[Member]) -> bool:

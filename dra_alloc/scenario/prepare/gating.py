@@ -48,8 +48,8 @@ def gated(
     def change(item: Any) -> Any:
         old = before(item)
         made, dropped = dropping(item, gates if old is None else with_used(old, gates, dropping))
-        lacking.update(DroppedField(each.path.rpartition(".")[2], each.gate) for each in dropped)
         called = object_name(item.kind, item.metadata.namespace, item.metadata.name) if dropped else ""
+        lacking.update(DroppedField(each.path.rpartition(".")[2], each.gate, called) for each in dropped)
         for each in dropped:
             losing.setdefault(str(each), []).append(called)
         return made

@@ -30,7 +30,7 @@ def notes_on(manifests: Documents, dump: Documents, cluster: Cluster) -> Iterato
     """Yield what a reader has to know of the input; `cluster` is that of both."""
     yield from cluster.settings.notes()
     if cluster.implied and cluster.nodes:
-        yield "the cluster has no Node objects: nodes are those that slices name, without their labels"
+        yield "no Node objects were given: nodes are taken to be those that slices name, without labels or taints"
     rules = len(dump.taint_rules) + len(manifests.taint_rules)
     if rules and not cluster.settings.merges_taint_rules():
         gates = cluster.settings.effective_gates()

@@ -4,6 +4,7 @@ What there is to say of a change besides: who uses what is freed, who else a cla
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -26,6 +27,8 @@ __all__ = ["with_asides"]
 _MOST: Final = 2
 _BUDGET: Final = Budget(steps=4_000, pruned=3_000, solver=0.2)
 _MOST_USERS: Final = 2
+#: How changes begin that guard a selector.
+_GUARDS: Final = ("guarding ", "changing the selector")
 
 
 def with_asides(cluster: Cluster, world: World, reasons: Reasons) -> Reasons:
@@ -51,7 +54,10 @@ class _Asides:
         told = tuple(map(self._of, fix.steps))
         if not fix.asides and not any(told) and len(fix.steps) == 1:
             told = (self._chosen(fix),)
-        return replace(fix, asides=told) if any(told) else fix
+        if not any(told):
+            return fix
+        pairs = itertools.zip_longest(fix.asides, told, fillvalue="")
+        return replace(fix, asides=tuple(["; ".join(filter(None, each)) for each in pairs]))
 
     def _of(self, step: str) -> str:
         if step.startswith(FREEING):
@@ -93,7 +99,9 @@ class _Asides:
 
 
 def _is_of_class(step: str, name: str) -> bool:
-    return step == f"changing what class {name} selects" or step.endswith(f" in class {name}") or "guarding" in step
+    return (
+        step == f"changing what class {name} selects" or step.endswith(f" in class {name}") or step.startswith(_GUARDS)
+    )
 
 
 def _classes(claim: ResourceClaim) -> Iterator[str]:

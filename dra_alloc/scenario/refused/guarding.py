@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -15,7 +15,7 @@ from dra_alloc import cel
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.explain.expressions import in_a_sentence, reads
 from dra_alloc.explain.facts import selector_called
-from dra_alloc.explain.fix import Fix
+from dra_alloc.explain.fix import Fix, after_alone
 from dra_alloc.explain.reasons import LESS_COST, reasons
 from dra_alloc.explain.selecting import Selecting, in_other_words, selecting
 from dra_alloc.explain.tally import explain
@@ -35,6 +35,10 @@ _GUARD: Final = 'has(device.{}["{}"].{})'
 _GUARD_COST: Final = 50
 #: Changes that are told to be enough beside a guard.
 _MOST_SECOND: Final = 2
+#: Of a guarded selector that is told whole.
+_MOST_CHARACTERS: Final = 160
+#: Other nodes of which it is told what is in the way once there is a guard.
+_MOST_OTHERS: Final = 1
 
 
 @dataclass(slots=True)
@@ -75,7 +79,7 @@ def failed_selector(world: World, settings: Settings, error: str, trials: Trials
     owners = ", ".join(each.called for each in culprit.owners)
     said = in_a_sentence(" ".join(expression.split()))
     found.cause = f"a selector of {owners} fails on device {culprit.name} ({culprit.failure}{lacking}): {said}"
-    found.hints += cel.evaluation_hints(culprit.failure, culprit.program, culprit.device)
+    found.hints += cel.evaluation_hints(culprit.failure, culprit.program, culprit.device)[1:]
     found.hints += [each for each in missing if not each.startswith(f"{key} is missing")]
     read = [each for each in reads(expression) if each.name == key and not each.optional]
     if read:
@@ -83,12 +87,25 @@ def failed_selector(world: World, settings: Settings, error: str, trials: Trials
         number, (first, *_) = int(failed["number"]), culprit.owners
         edit = partial(_with_guard, number=number, guard=guard)
         change = partial(in_other_words, owners=culprit.owners, edit=edit)
-        step = f"guarding {key} with has() in {selector_called(first.selectors, number)} of {owners}"
-        found.hints += _matching(environment, here, guard)
-        guarded = _with_a_guard(world, trials, Fix((step,), _GUARD_COST, change, whose=first.whose), key)
+        matching = _matching(environment, here, guard)
+        step = _step(selector_called(first.selectors, number), owners, key, guard)
+        fix = Fix((step,), _GUARD_COST, change, whose=first.whose, asides=(f"then {matching}",) if matching else ())
+        guarded = _with_a_guard(world, trials, fix, key)
         found.fixes, found.untried = guarded.fixes, guarded.untried
-        found.hints += guarded.hints
+        # What the fix says is no hint besides.
+        hints = () if found.fixes else (*cel.evaluation_hints(culprit.failure, culprit.program, culprit.device)[:1],)
+        told = [f"guarded so, {matching}: {guard}"] if matching and not found.fixes else []
+        found.hints = [*hints, *found.hints, *told, *guarded.hints]
     return found
+
+
+def _step(selector: str, owners: str, key: str, guard: str) -> str:
+    """Return how a guard is said: what the selector becomes, or, where that is long, what becomes of which."""
+    line = " ".join(guard.split())
+    if len(line) > _MOST_CHARACTERS:
+        return f"guarding {key} with has() in {selector} of {owners}"
+    place = selector[selector.rindex(" (number ") :] if selector.endswith(")") and " (number " in selector else ""
+    return f"changing the selector{place} of {owners} to {line}"
 
 
 class _Culprit(NamedTuple):
@@ -142,7 +159,7 @@ def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
         # Whether the pod may run there is not asked.
         taking = (each.node.metadata.name for each in trials.elsewhere if trials.fits(guard.change(each)))
         found.hints += [f"guarded so, the devices of node {name} are enough" for name in itertools.islice(taking, 1)]
-        found.fixes += _with_another(found, world, trials, guard)
+        found.fixes += _with_another(found, world, trials, guard, key)
     if not found.fixes and not found.hints:
         node, spoilt = world.node.metadata.name, "but another node ends the question with an error then"
         enough = f"would be enough on {node}, {spoilt}" if tried.fits else "alone is not enough"
@@ -150,14 +167,14 @@ def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
     return found
 
 
-def _with_another(found: Advice, world: World, trials: Trials, guard: Fix) -> list[Fix]:
+def _with_another(found: Advice, world: World, trials: Trials, guard: Fix, key: str) -> list[Fix]:
     """Return the guard with each other change that is enough once it is there, and is not without it."""
     guarded = guard.change(world)
     more = reasons(guarded, trials.left, elsewhere=[guard.change(each) for each in trials.elsewhere])
-    trials.work += more.work + guarded.cost_of_a_tally()
-    # The guarded selector is told already.
-    left = explain(guarded.allocator(), guarded.node, guarded.claims).cause.partition(": its selector wants ")[0]
-    leaves = f"the first alone is not enough, as then on {guarded.node.metadata.name}: {left}" if left else ""
+    trials.work += more.work
+    others = trials.elsewhere if len(trials.elsewhere) <= _MOST_OTHERS else ()
+    left = [told for each in (world, *others) if (told := _left(guard.change(each), trials))]
+    leaves = after_alone(f"guarding {key}", "; ".join(left)) if left else ""
     single = [fix for fix in more.fixes if len(fix.steps) == 1]
     # Fewer devices fit without a guard as long as the search does not come to the one at which the selector fails.
     needed = [fix for fix in single if fix.cost == LESS_COST or trials.fits(fix.change(world)) is False]
@@ -166,20 +183,27 @@ def _with_another(found: Advice, world: World, trials: Trials, guard: Fix) -> li
     return [guard.and_then(fix, leaves) for fix in needed[:_MOST_SECOND]]
 
 
+def _left(guarded: World, trials: Trials) -> str:
+    """Return what is in the way on a node once there is a guard, which is told already itself."""
+    trials.work += guarded.cost_of_a_tally()
+    cause = explain(guarded.allocator(), guarded.node, guarded.claims).cause.partition(": its selector wants ")[0]
+    return f"on {guarded.node.metadata.name}: {cause}" if cause else ""
+
+
 def _with_guard(selectors: Sequence[Any], number: int, guard: str) -> tuple[Any, ...]:
     """Return selectors with an expression in place of that of this number."""
     guarded = type(selectors[number]).from_wire({"cel": {"expression": guard}})
     return (*selectors[:number], guarded, *selectors[number + 1 :])
 
 
-def _matching(environment: cel.Environment, devices: Sequence[cel.CelDevice], expression: str) -> Iterator[str]:
-    """Yield how many devices a guarded expression matches, unless it fails on one."""
+def _matching(environment: cel.Environment, devices: Sequence[cel.CelDevice], expression: str) -> str:
+    """Return how many devices a guarded expression matches; nothing if it fails on one."""
     try:
         program = environment.compile(expression)
         matching = sum(program.matches(each) for each in devices)
     except (cel.CompileError, cel.EvaluationError):
-        return
-    yield f"guarded so, {matching} of {len(devices)} {'matches' if matching == 1 else 'match'}: {expression}"
+        return ""
+    return f"{matching} of {len(devices)} {'matches' if matching == 1 else 'match'}"
 
 
 def _expressions(world: World, failed: re.Match[str]) -> dict[str, list[Selecting]]:

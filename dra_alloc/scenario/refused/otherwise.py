@@ -47,9 +47,11 @@ def told_of_gates(dropped: Sequence[DroppedField], settings: Settings) -> dict[s
     named, one = " and ".join(gates), len(gates) == 1
     fields = " and ".join(dict.fromkeys(each.path for each in dropped))
     off = f"the {'gate' if one else 'gates'} {named} {'is' if one else 'are'} off"
+    again = first_few(list(dict.fromkeys(each.of for each in dropped)))
     return {
         "cause": f"Kubernetes {settings.release} ignores {fields} in the manifests, as {off}",
-        "fix": f"switching the gate{'' if one else 's'} {named} on (stored objects lack {fields}: apply them again)",
+        "fix": f"switching the gate{'' if one else 's'} {named} on, in kube-apiserver and kube-scheduler at least, and "
+        f"then applying {again} again",
     }
 
 

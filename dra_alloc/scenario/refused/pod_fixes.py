@@ -14,7 +14,7 @@ from dra_alloc.cluster.attempts.queue import Queued
 from dra_alloc.cluster.attempts.scheduled import Scheduled, Unschedulable
 from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.explain.fix import Fix
+from dra_alloc.explain.fix import Fix, after_alone
 from dra_alloc.explain.reasons import Reasons, reasons
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.world import World
@@ -161,7 +161,12 @@ class _Trying:
                     self._short.setdefault(refusal.node, (remedy, came))
         if not fixes:
             fixes += self._pair(refusal.node, further)
-        return replace(refusal, reasons=Reasons((), tuple(fixes))) if fixes else refusal
+        if fixes:
+            return replace(refusal, reasons=Reasons((), tuple(fixes)))
+        # Some of what is tried may leave the same in the way.
+        left = {code for _, code in further if code != refusal.code}
+        behind = " (nor do its claims fit)" if left == {"no-fit"} else ""
+        return replace(refusal, detail=f"{refusal.detail}{behind}") if refusal.detail and behind else refusal
 
     def with_devices(self, refusals: Sequence[NodeRefusal]) -> Iterator[NodeRefusal]:
         """Yield the refusals, the first few that only devices would be in the way of with a change about these, too."""
@@ -181,7 +186,7 @@ class _Trying:
         found = reasons(world, _WORK, refused=True, elsewhere=elsewhere)
         left = explain(world.allocator(), world.node, world.claims).cause
         first = Fix((remedy.step,), remedy.cost, _as_it_is, whose=remedy.whose)
-        leaves = f"the first alone is not enough, as then: {left}" if left else ""
+        leaves = after_alone(remedy.step, left) if left else ""
         return tuple([first.and_then(fix, leaves) for fix in found.fixes if len(fix.steps) == 1])
 
     def _pair(self, node: str, further: Sequence[tuple[Remedy, str]]) -> Iterator[Fix]:

@@ -46,7 +46,7 @@ def cause(asked: dict[str, Any]) -> str:
         pytest.param(
             request([device("a", counters=3), device("b", counters=2)], claim(ask(2)), counters=4),
             'request "r0" needs 2 devices, only 1 can be chosen; '
-            'b: counter "m" of counter set set: 2 needed, 1 of 4 left (a takes 3)',
+            'b: counter "m" of counter set set: 2 needed, 1 of 4 left once a takes 3',
             id="counters",
         ),
         pytest.param(
@@ -65,6 +65,12 @@ def cause(asked: dict[str, Any]) -> str:
             'request "r0" needs all matching devices, only 1 of 2 is available; '
             "a: taint broken:NoSchedule is not tolerated",
             id="All",
+        ),
+        pytest.param(
+            request([device("a", model="x", tainted=True), device("b", model="y")], claim(ask(1, model="x"))),
+            'request "r0" needs 1 device, 1 of 2 matches and none is available; '
+            "a: taint broken:NoSchedule is not tolerated",
+            id="how many match",
         ),
         pytest.param(
             request([], claim(ask(1))),
@@ -116,9 +122,7 @@ def test_the_constraint_that_refuses_is_told_and_not_the_first() -> None:
     constraints = asked["spec"]["devices"]["constraints"]
     constraints.append({"matchAttribute": "d/numa"})
     devices = [device("a", model="x", numa=0), device("b", model="x", numa=1)]
-    assert cause(request(devices, asked)).endswith(
-        "(matchAttribute d/numa), and at most 1 does: 1 has numa 0, 1 has numa 1"
-    )
+    assert cause(request(devices, asked)).endswith("(matchAttribute d/numa), and no two do: 1 has numa 0, 1 has numa 1")
 
 
 def test_of_another_kind_is_told_before_in_use() -> None:
@@ -160,8 +164,20 @@ def test_an_obstacle_that_shows_only_after_the_first_change_is_found() -> None:
     assert check_reasons(world, found) == []
     assert found.distance == (1, Whose.MANIFEST, 30)
     needs = 'request "r0" needs 2 devices that share one numa (matchAttribute d/numa)'
-    left = f"the first alone is not enough, as then: {needs}, and at most 1 does: 1 has numa 0, 1 has numa 1"
+    left = f"after freeing claim held-0 alone, {needs}, and no two do: 1 has numa 0, 1 has numa 1"
     assert [fix.leaves for fix in found.fixes if len(fix.steps) > 1] == [left]
+
+
+def test_what_is_behind_two_changes_is_found_beside_fewer_devices() -> None:
+    """One device where two are asked for, tainted, and without the attribute that has to match."""
+    world = world_of(request([device("d0", tainted=True)], claim(ask(2), match="numa")))
+    found = reasons(world)
+    fewer, taint = 'asking for 1 instead of 2 devices in request "r0"', "tolerating the taint broken:NoSchedule"
+    assert [set(fix.steps) for fix in found.fixes] == [{fewer, taint, "dropping matchAttribute d/numa"}]
+    assert str(found.fixes[0]).startswith(f"all of {fewer}, ")
+    assert check_reasons(world, found) == []
+    lacking = "d0: taint broken:NoSchedule is not tolerated; d0: no attribute d/numa, which matchAttribute needs"
+    assert explain(world.allocator(), world.node, world.claims).cause.endswith(lacking)
 
 
 def test_the_taint_of_an_incomplete_pool_is_part_of_the_fix() -> None:
@@ -169,10 +185,10 @@ def test_the_taint_of_an_incomplete_pool_is_part_of_the_fix() -> None:
     for each in asked["slices"]:
         each["spec"]["pool"]["resourceSliceCount"] = 2
     found = reasons(world_of(asked))
-    published = "having its driver publish all slices of pool p"
+    published = "having d publish the missing slice of pool p (1 of 2 seen)"
     assert [fix.steps for fix in found.fixes] == [(published, "tolerating the taint broken:NoSchedule")]
     assert found.fixes[0].affairs == (Whose.MANIFEST, Whose.CLUSTER)
-    assert found.fixes[0].leaves.startswith("the first alone may not be enough, as of the devices seen so far: ")
+    assert found.fixes[0].leaves.startswith("of the devices seen so far, ")
 
 
 def test_all_does_not_rest_on_who_holds_what_was_not_asked_for() -> None:

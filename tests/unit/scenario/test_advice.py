@@ -104,6 +104,9 @@ def test_the_device_at_which_a_selector_fails_is_named(release: str, of_class: b
     assert refusal.explanation.cause == f"{cause}: {fails}"
 
 
+GUARD = (
+    'changing the selector of request "r0" to has(device.attributes["d"].size) && (device.attributes["d"].size == 5)'
+)
 _FEWER = 'asking for 1 instead of 2 devices in request "r0"'
 
 
@@ -114,13 +117,15 @@ def test_a_guard_is_tried(count: int, here: int, more: list[str] | None) -> None
     asked = claim({"count": count, "selectors": [{"cel": {"expression": fails}}]})
     refusal, found = advice(asked, cluster(devices, Settings()))
     assert refusal.code == "selector-runtime-error"
-    guard = 'guarding size with has() in the selector device.attributes["d"].size == 5 of request "r0"'
+    guard = GUARD
     assert [fix.steps for fix in found.fixes] == ([] if more is None else [(guard, *more)])
     assert ("guarding size alone is not enough" in found.hints) is (more is None)
     guarded = f'has(device.attributes["d"].size) && ({fails})'
-    assert f"guarded so, {here} of 2 {'matches' if here else 'match'}: {guarded}" in found.hints
+    so = f"guarded so, {here} of 2 {'matches' if here else 'match'}: {guarded}"
+    assert (so in found.hints) is (more is None)
+    assert [fix.asides[0] for fix in found.fixes] == ([] if more is None else ["then 1 of 2 matches"])
     assert [bool(fix.leaves) for fix in found.fixes] == ([] if more is None else [bool(more)])
-    assert str(found.hints).count("guard size") == 1
+    assert str(found.hints).count("guard size") == int(more is None)
     assert "guard it" not in str(found.hints)
 
 
@@ -145,7 +150,7 @@ def test_a_guard_that_is_not_tried_for_want_of_work_is_told_as_that(here: bool) 
     size = {"size": {"int": 5 if here else 4}}
     devices: list[dict[str, Any]] = [{"name": "a"}, {"name": "b", "attributes": size}]
     elsewhere = {"name": "c", "attributes": size}
-    guard, told = 'guarding size with has() in the selector device.attributes["d"].size == 5 of request "r0"', set()
+    guard, told = GUARD, set()
     for allowed in range(1, 200, 5):
         there = cluster(devices, Settings(), elsewhere=(elsewhere,))
         found = advice(asked, there, allowed)[1]
@@ -167,7 +172,7 @@ def test_what_else_is_in_the_way_is_told_with_the_guard() -> None:
     asked = claim({"selectors": [{"cel": {"expression": 'device.attributes["d"].size == 5'}}]})
     whole = {"name": "b", "attributes": {"size": {"int": 5}}, "taints": [taint]}
     found = advice(asked, cluster([{"name": "a"}, whole], Settings()))[1]
-    guard = 'guarding size with has() in the selector device.attributes["d"].size == 5 of request "r0"'
+    guard = GUARD
     steps = [fix.steps for fix in found.fixes]
     assert steps == [(guard, "tolerating the taint k=v:NoSchedule"), (guard, "removing the taint k=v:NoSchedule")]
     assert all("taint k=v:NoSchedule is not tolerated" in fix.leaves for fix in found.fixes)
@@ -192,6 +197,14 @@ def test_what_is_read_where_it_is_there_only_needs_no_guard(optional: str) -> No
     devices: list[dict[str, Any]] = [{"name": "a"}, {"name": "b", "attributes": {"size": {"int": 5}}}]
     found = advice(asked, cluster(devices, Settings()))[1]
     (fix,) = found.fixes
+    assert fix.steps[0].endswith(f' of request "r0" to has(device.attributes["d"].size) && ({expression})')
+
+
+def test_a_selector_that_is_long_with_its_guard_is_named_by_its_beginning() -> None:
+    expression = " || ".join(['device.attributes["d"].size == 5'] * 9)
+    asked = claim({"selectors": [{"cel": {"expression": expression}}]})
+    devices: list[dict[str, Any]] = [{"name": "a"}, {"name": "b", "attributes": {"size": {"int": 5}}}]
+    (fix,) = advice(asked, cluster(devices, Settings()))[1].fixes
     assert fix.steps[0].startswith(f"guarding size with has() in the selector {expression[:80].rstrip()}")
 
 

@@ -48,7 +48,7 @@ status:
     ("version", "said"),
     [
         ("1.0.1", ()),
-        ("1.0.0+a", ("d/v of d/n1/b does not differ from that of d/n1/a",)),
+        ("1.0.0+a", ("d/n1/a and d/n1/b both have d/v 1.0.0",)),
         ("none", ("claim x/c, request r: device d/n1/a: unsupported attribute value for d/v",)),
     ],
 )

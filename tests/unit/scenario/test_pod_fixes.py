@@ -146,6 +146,17 @@ def test_what_lets_the_pod_in_is_proposed(tmp_path, capsys, objects, fixes) -> N
     assert told == fixes
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_it_is_told_whether_the_claims_would_fit_on_a_node_that_keeps_the_pod_off(tmp_path, capsys, count) -> None:
+    file = tmp_path / "objects.json"
+    items = [*DEVICES, TAINTED, *pod({}, count=count)]
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    assert run(["check", str(file)]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "the pod does not tolerate the node's taint dedicated=ml:NoSchedule" in printed
+    assert ("NoSchedule (nor do its claims fit)" in printed) is (count == 2)
+
+
 def test_of_two_cordoned_nodes_one_stays_closed(tmp_path, capsys) -> None:
     """Spreading that honours taints does not count it: were the cordon tolerated instead, both would count."""
     nodes = [
