@@ -34,7 +34,7 @@ from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import AdmitQuestion, left_open, no_pods_of, prepared_for, read_at, unmade
 from dra_alloc.scenario.admit.jointly import JointQuestions
-from dra_alloc.scenario.admit.kueue_made import with_quota
+from dra_alloc.scenario.admit.kueue_made import WorkloadsThere, with_quota
 from dra_alloc.scenario.admit.queued import (
     QueuedPods,
     Queueing,
@@ -80,7 +80,8 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     prepared = prepared_for(asked, manifests, wrong, lambda found: not_modelled(_asked(found)))
     charging = _charging(prepared, objects, system)
     pods = _asked(prepared)
-    queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, by))
+    made = WorkloadsThere.of(dump, prepared.manifests)
+    queued, others = in_turn(dump, queued_pods(pods, prepared.subjects, dump, by, made))
     workloads = [*others, *(each.workload for each in queued if each.workload is not None)]
     rooms = _rooms(prepared) if any(each.topology for each in objects.flavors.values()) else ()
     around = AroundQueues(namespaces, reserved(with_quota(dump)), rooms, _assigned(dump))

@@ -5,17 +5,27 @@ The Workloads that Kueue has made: whose they are, which have quota, and which w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
 from dra_alloc.queues.kueue.pod_groups import Unmade
-from dra_alloc.queues.standing import Standing
+from dra_alloc.queues.standing import NOT_MODELLED, Standing
 
-__all__ = ["OwnerKey", "given", "kueue_workloads", "made_by_owner", "put_off", "waiting", "waits", "with_quota"]
+__all__ = [
+    "OwnerKey",
+    "WorkloadsThere",
+    "given",
+    "in_sync",
+    "kueue_workloads",
+    "put_off",
+    "waiting",
+    "waits",
+    "with_quota",
+]
 
 #: Which of its owner's Workloads one is.
 _COMPONENT: Final = "kueue.x-k8s.io/component-workload-index"
@@ -23,7 +33,55 @@ _COMPONENT: Final = "kueue.x-k8s.io/component-workload-index"
 OwnerKey = tuple[str, str, str]
 
 
-def made_by_owner(dump: Documents) -> Mapping[OwnerKey, Workload]:
+@dataclass(frozen=True, slots=True)
+class WorkloadsThere:
+    """Kueue's Workloads that are there: those that count by whose they are, and all by ``namespace/name``."""
+
+    by_owner: Mapping[OwnerKey, Workload]
+    by_name: Mapping[str, Workload]
+
+    @classmethod
+    def of(cls, dump: Documents, manifests: Documents) -> WorkloadsThere:
+        """Return those of a dump, and by name those of manifests, too."""
+        every = (*kueue_workloads(dump), *kueue_workloads(manifests))
+        return cls(_by_owner(dump), {each.metadata.full_name: each for each in every})
+
+    def of_owner(self, key: OwnerKey, prebuilt: str) -> tuple[Workload | None, Unmade | None]:
+        """
+        Return the Workload of an owner, and why Kueue makes none where one was to be there by its name, `prebuilt`.
+
+        Spec: KUEUE-52.
+        """
+        if not prebuilt:
+            return self.by_owner.get(key), None
+        name = f"{key[1].partition('/')[0]}/{prebuilt}"
+        found = self.by_name.get(name)
+        said = f"Workload {name} is to be there already, as its label prebuilt-workload-name says"
+        if found is None and self.by_name:
+            return None, (Standing.WAITING, "no-prebuilt-workload", f"{said}, and is not: Kueue makes none for it")
+        if found is None:
+            return None, (Standing.UNDECIDED, NOT_MODELLED, f"{said}, and there are no Workloads among the files")
+        if _is_over(found):
+            return found, (Standing.INADMISSIBLE, "workload-finished", f"{said}, and is finished")
+        return found, None
+
+
+def in_sync(made: Workload, sets: Sequence[QueuedSet]) -> tuple[Sequence[QueuedSet], Unmade | None]:
+    """Return the pod sets of a Workload that was there before its pods, and why Kueue takes it for another's."""
+    own = waiting(made).sets
+    if [each.count for each in own] == [each.count for each in sets]:
+        return own, None
+    there, wanted = ([each.count for each in those] for those in (own, sets))
+    name = made.metadata.full_name
+    said = f"Workload {name} has pods {_counted(there)}, and its job {_counted(wanted)}: Kueue ends it as out of sync"
+    return sets, (Standing.INADMISSIBLE, "workload-out-of-sync", said)
+
+
+def _counted(counts: Sequence[int]) -> str:
+    return "+".join(map(str, counts)) or "none"
+
+
+def _by_owner(dump: Documents) -> Mapping[OwnerKey, Workload]:
     """Return Kueue's Workloads by whose they are: of several, one that has quota, then one that waits, then any."""
     found: dict[OwnerKey, Workload] = {}
     counting = [each for each in kueue_workloads(dump) if not _is_over(each)]

@@ -25,10 +25,10 @@ from dra_alloc.queues.kueue.unnamed import is_seen, queue_of
 from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import Standing
 from dra_alloc.scenario.admit.kueue_made import (
-    OwnerKey,
+    WorkloadsThere,
     given,
+    in_sync,
     kueue_workloads,
-    made_by_owner,
     put_off,
     waiting,
     waits,
@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+_PREBUILT: Final = "kueue.x-k8s.io/prebuilt-workload-name"
 _LEAST: Final = "kueue.x-k8s.io/job-min-parallelism"
 _DIGITS: Final = 9
 _LWS_GROUP: Final = "leaderworkerset.sigs.k8s.io/group-index"
@@ -73,7 +74,7 @@ class QueuedPods:
     Pods that are admitted as one, or, without `workload`, pods that no queue holds back.
 
     `subjects` are their places among those that are prepared, `sets` the name of each one's pod set, `group` the
-    number of a LeaderWorkerSet's group.
+    number of a LeaderWorkerSet's group. `made` is Kueue's Workload of them, if it is there.
     """
 
     name: str
@@ -83,11 +84,7 @@ class QueuedPods:
     origin: Pod | Workload
     workload: QueuedWorkload | None = None
     group: str = ""
-
-    @property
-    def key(self) -> OwnerKey:
-        """By what Kueue's Workload of it is found."""
-        return self.origin.kind, self.origin.metadata.full_name, self.group
+    made: Workload | None = None
 
 
 def resumed(documents: Documents, by: Queueing, namespace: str) -> Documents:
@@ -135,7 +132,7 @@ class Queueing:
 
 
 def queued_pods(
-    pods: Sequence[ExpandedPod], subjects: Sequence[Subject], dump: Documents, by: Queueing
+    pods: Sequence[ExpandedPod], subjects: Sequence[Subject], dump: Documents, by: Queueing, made: WorkloadsThere
 ) -> tuple[QueuedPods, ...]:
     """
     Return what is admitted as one, in the order in which it was made; `pods` are those behind the first subjects.
@@ -145,7 +142,6 @@ def queued_pods(
     together: dict[tuple[str, ...], list[int]] = {}
     for number, (each, subject) in enumerate(zip(pods, subjects, strict=False)):
         together.setdefault(_key(each, subject), []).append(number)
-    made = made_by_owner(dump)
     there: dict[str, list[Pod]] = {}
     for pod in dump.pods:
         there.setdefault(of_group(pod), []).append(pod)
@@ -197,7 +193,7 @@ def _of(
     numbers: Sequence[int],
     pods: Sequence[ExpandedPod],
     subjects: Sequence[Subject],
-    made: Mapping[OwnerKey, Workload],
+    made: WorkloadsThere,
     by: Queueing,
 ) -> QueuedPods:
     first = pods[numbers[0]]
@@ -215,18 +211,31 @@ def _of(
         name = f"{name}-{part}"
     those = [pods[each] for each in numbers] if kind == "pod group" else [first]
     queue = next((found for each in those if (found := by.queue_of(each.owner, each.pod))), "")
-    workload = None
-    if queue:
-        of_set = {of: pods[each].pod for each, of in zip(reversed(numbers), reversed(sets), strict=True)}
-        queued = [QueuedSet(each, count, of_set[each]) for each, count in Counter(sets).items()]
-        own = made.get((owner.kind, owner.metadata.full_name, part))
-        named = _label(_PRIORITY, owner, labels)
-        priority = by.objects.priorities.get(named, first.pod.spec.priority or 0)
-        lacks = named if named not in by.objects.priorities else ""
-        least, wrong = _least(owner, len(numbers)) if owner.kind == "Job" else (0, None)
-        unmade = put_off(own) or wrong
-        workload = QueuedWorkload(name, queue, tuple(queued), priority, 0, given(own), lacks, unmade, least)
-    return QueuedPods(name, kind, tuple(numbers), sets, owner, workload, part)
+    prebuilt = _label(_PREBUILT, owner, labels if isinstance(owner, Pod) else {}) if queue else ""
+    own, unmade = made.of_owner((owner.kind, owner.metadata.full_name, part), prebuilt)
+    result = QueuedPods(name, kind, tuple(numbers), sets, owner, None, part, own)
+    if not queue:
+        return result
+    of_set = {of: pods[each].pod for each, of in zip(reversed(numbers), reversed(sets), strict=True)}
+    queued: Sequence[QueuedSet] = [QueuedSet(each, count, of_set[each]) for each, count in Counter(sets).items()]
+    if prebuilt and own is not None:
+        there, out_of_sync = in_sync(own, queued)
+        called = {each.name: one.name for each, one in zip(queued, there, strict=True)}
+        queued, unmade = there, unmade or out_of_sync
+        result = replace(result, sets=tuple(called[each] for each in sets))
+    workload = replace(_workload(first, len(numbers), by), name=name, local_queue=queue, sets=tuple(queued))
+    unmade = put_off(own) or unmade or workload.unmade
+    return replace(result, workload=replace(workload, given=given(own), unmade=unmade))
+
+
+def _workload(first: ExpandedPod, count: int, by: Queueing) -> QueuedWorkload:
+    """Return what the labels and annotations of pods, of which this is the first, say of their Workload."""
+    owner = first.owner
+    named = _label(_PRIORITY, owner, first.pod.metadata.labels)
+    priority = by.objects.priorities.get(named, first.pod.spec.priority or 0)
+    lacks = named if named not in by.objects.priorities else ""
+    least, wrong = _least(owner, count) if owner.kind == "Job" else (0, None)
+    return QueuedWorkload("", "", (), priority, lacks_priority=lacks, unmade=wrong, least=least)
 
 
 def _least(owner: Pod | Workload, count: int) -> tuple[int, Unmade | None]:
@@ -313,8 +322,7 @@ def in_turn(dump: Documents, known: Sequence[QueuedPods]) -> tuple[tuple[QueuedP
 
     Spec: KUEUE-34.
     """
-    made = made_by_owner(dump)
-    own = {id(made[each.key]) for each in known if each.key in made}
+    own = {id(each.made) for each in known if each.made is not None}
     there = [
         (each.metadata.creation_timestamp or "", waiting(each))
         for each in kueue_workloads(dump)
