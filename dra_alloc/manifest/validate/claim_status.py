@@ -167,16 +167,24 @@ def _network(v: Violations, network: NetworkDeviceData, path: str) -> None:
 
 def _canonical(text: str) -> str | None:
     """Return an address with the length of its prefix as Go writes both, or None: zeros may lead where it reads."""
-    address, _, length = text.partition("/")
+    address, _, digits = text.partition("/")
     try:
         read = ipaddress.ip_address(_LEADING.sub("", address))
     except ValueError:
         return None
-    if "%" in address or not _is_number(length) or int(length) > read.max_prefixlen:
+    length = _length(digits, read.max_prefixlen)
+    if "%" in address or length is None:
         return None
     within = read.ipv4_mapped if isinstance(read, ipaddress.IPv6Address) else None
-    return f"{read}/{int(length)}" if within is None else f"{within}/{int(length) and int(length) - _MAPPED}"
+    if within is None:
+        return f"{read}/{length}"
+    # One that an address of 32 bits could have is taken for one of these.
+    return f"{within}/{length if length <= within.max_prefixlen else length - _MAPPED}"
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal()
+def _length(digits: str, most: int) -> int | None:
+    """Return a number that is not above another one, which may have any zeros before it."""
+    if not (digits.isascii() and digits.isdecimal()):
+        return None
+    rest = digits.lstrip("0") or "0"
+    return int(rest) if len(rest) <= len(str(most)) and int(rest) <= most else None
