@@ -15,7 +15,7 @@ from dra_alloc.manifest import Workload
 from dra_alloc.manifest.make.defaults import set_defaults
 from dra_alloc.pods.workloads.names import cut
 from dra_alloc.pods.workloads.plans import Around, Controller, Misfit, PodPlan, PodSet, PodSlot
-from dra_alloc.pods.workloads.pod_gangs import replicas_of_set
+from dra_alloc.pods.workloads.pod_gangs import CLIQUE, replicas_of_set
 from dra_alloc.pods.workloads.reading import (
     controller_of,
     copies,
@@ -36,7 +36,6 @@ _API: Final = "grove.io/v1alpha1"
 _ALL: Final = "AllReplicas"
 _AT: Final = "spec.template"
 _GROUPS: Final = "podCliqueScalingGroups"
-_CLIQUE: Final = "grove.io/podclique"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,8 @@ class _Making:
         clique, at = self.cliques[name]
         full, spec = f"{base}-{name}", value_at(clique, "spec") or {}
         count = copies(spec, "replicas", 1, f"{at}.spec")
-        labels = {**marks_in(clique, "labels", at), _CLIQUE: full}
+        labels = {**marks_in(clique, "labels", at), CLIQUE: full}
+        marks_in(clique, "annotations", at)  # no pod is made with these, and queue systems read them
         sharing = items(clique, "resourceSharing") or items(spec, "resourceSharing")
         among = [each for each in shared if not each.cliques or name in each.cliques]
         among += [each for each in _sharing(sharing, full, 0) if each.index is None]
@@ -167,7 +167,7 @@ def _index(pod: Pod) -> str:
 
 def _belongs(pod: Pod, clique: str) -> bool:
     owners = pod.metadata.owner_references
-    return pod.metadata.labels.get(_CLIQUE) == clique or any(each.name == clique for each in owners)
+    return pod.metadata.labels.get(CLIQUE) == clique or any(each.name == clique for each in owners)
 
 
 def _template(labels: Mapping[str, str], spec: Mapping[str, Any], at: str) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.topology import TopologyConstraint
 from dra_alloc.pods.gangs.trees import GroupTree, SubGroup, tree_of
-from dra_alloc.pods.workloads.pod_gangs import PodGang, pod_gangs, set_faults
+from dra_alloc.pods.workloads.pod_gangs import CLIQUE, PodGang, pod_gangs, set_faults
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.kai.cycle import FIRM
 from dra_alloc.queues.kai.objects import KaiObjects
@@ -61,7 +61,6 @@ _DEFAULT_QUEUE: Final = "default-queue"
 _CLASSES: Final = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
 _JOBSET: Final = "jobset.sigs.k8s.io"
 _LWS: Final = "leaderworkerset.sigs.k8s.io"
-_CLIQUE: Final = "grove.io/podclique"
 
 Numbers = Sequence[int]
 Pods = Sequence[ExpandedPod]
@@ -121,7 +120,7 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
         if owner.kind == "PodCliqueSet" and isinstance(owner, Workload) and id(owner) not in gangs:
             gangs[id(owner)] = {clique: gang for gang in gangs_of(owner, objects) for clique in gang.cliques}
             refusals[id(owner)] = set_refusal(owner, objects) or queue_of_set(owner)[1]
-        gang = gangs.get(id(owner), {}).get(each.pod.metadata.labels.get(_CLIQUE, ""))
+        gang = gangs.get(id(owner), {}).get(each.pod.metadata.labels.get(CLIQUE, ""))
         together.setdefault(_key(each, objects, gang.name if gang is not None else ""), []).append(number)
     for (kind, name, *_), numbers in together.items():
         first = pods[numbers[0]]
@@ -130,7 +129,7 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
         else:
             found = _of_owner(kind, name, (pods, numbers), objects, classes)
         if id(first.owner) in gangs and kind != "PodGroup":
-            gang = gangs[id(first.owner)].get(first.pod.metadata.labels.get(_CLIQUE, ""))
+            gang = gangs[id(first.owner)].get(first.pod.metadata.labels.get(CLIQUE, ""))
             found = _of_gang(gang, found, (pods, numbers), refusals[id(first.owner)])
         yield _with_all(found, numbers)
 
@@ -292,7 +291,7 @@ def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], refu
         return replace(pods, against=against)
     by_name: dict[str, list[int]] = {}
     for number in numbers:
-        by_name.setdefault(each[number].pod.metadata.labels.get(_CLIQUE, ""), []).append(number)
+        by_name.setdefault(each[number].pod.metadata.labels.get(CLIQUE, ""), []).append(number)
     name = f"{owner.namespace}/{gang.name}"
     tree = tree_of(gang.root, gang.below, by_name)
     group = replace(tree, name=name, topology=tree.topology or pods.group.topology)

@@ -14,13 +14,12 @@ from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.pods.workloads.plans import Misfit
-from dra_alloc.pods.workloads.pod_gangs import PodGang
+from dra_alloc.pods.workloads.pod_gangs import CLIQUE, PodGang
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects, in_domains
 from dra_alloc.queues.volcano.sets import (
-    CLIQUE,
     gang_of,
     gangs_by_clique,
     needs_of,

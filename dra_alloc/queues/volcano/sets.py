@@ -10,14 +10,12 @@ from typing import Any, Final
 from dra_alloc.errors import first_few
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.gangs.topology import ANYWHERE
-from dra_alloc.pods.workloads.pod_gangs import PodGang, pod_gangs, set_faults
+from dra_alloc.pods.workloads.pod_gangs import CLIQUE, PodGang, pod_gangs, set_faults
 from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.standing import NOT_MODELLED
 
-__all__ = ["CLIQUE", "gang_of", "gangs_by_clique", "needs_of", "priority_of_set", "queue_of_set", "refusal_of_set"]
+__all__ = ["gang_of", "gangs_by_clique", "needs_of", "priority_of_set", "queue_of_set", "refusal_of_set"]
 
-#: The label by which a pod is of a clique.
-CLIQUE: Final = "grove.io/podclique"
 _QUEUE: Final = "scheduling.grove.io/volcano-queue"
 _AFTER: Final = "it is tried after the base gang of its set, which is not modelled"
 

@@ -247,3 +247,12 @@ def test_the_queue_of_a_set_is_on_it_or_on_its_cliques(of_set, of_clique, said):
     answer = only(admitted([made], *node("n", 1), queue("free", (-1, -1)), queue("default-queue", (-1, -1))))
     assert answer.verdict is (AdmitVerdict.INADMISSIBLE if said else AdmitVerdict.PLACED)
     assert said in reasons(answer)
+
+
+@pytest.mark.parametrize("scheduler", ["kai-scheduler", "volcano"])
+@pytest.mark.parametrize("wrong", ["x", ["x"], {QUEUE: ["x"]}])
+def test_annotations_of_a_clique_that_are_no_texts_are_bad_input(scheduler, wrong):
+    made = clique("a", annotations=wrong)
+    made["spec"]["podSpec"]["schedulerName"] = scheduler
+    with pytest.raises(ManifestError, match=r"spec.template.cliques\[0\].annotations.*: expected a"):
+        admitted([clique_set(made)], *node("n", 1), FREE)
