@@ -57,6 +57,11 @@ class QueueStanding:
     domains: Mapping[str, DomainCounts] = field(default_factory=dict)
     doubt: str = ""
 
+    @property
+    def asks(self) -> bool:
+        """Whether it waits for quota, as nothing does of which Kueue makes no Workload yet."""
+        return self.standing is Standing.WAITING and (self.workload.unmade is None or bool(self.doubt))
+
 
 @dataclass(frozen=True, slots=True)
 class AroundQueues:
@@ -94,7 +99,7 @@ def admissions(
     for each in workloads:
         first = _nominated(each, objects, charging, around)
         found[each.number] = first
-        if first.standing is Standing.WAITING and (first.workload.unmade is None or first.doubt):
+        if first.asks:
             waiting.setdefault(first.queue, []).append(first)
     for admission in _cycles(waiting, objects, tree, TopologyRooms(objects, around.nodes, around.assigned)):
         found[admission.workload.number] = admission
@@ -111,7 +116,7 @@ def _left_to_shares(found: Sequence[QueueStanding], tree: QuotaTree) -> Iterator
     """
     cohorts: dict[str, list[QueueStanding]] = {}
     for each in found:
-        if each.order or each.standing is Standing.WAITING:
+        if each.order or each.asks:
             *_, top = tree.ledger.line(each.queue)
             cohorts.setdefault(top.name, []).append(each)
     said = "fair sharing decides who of its cohort goes first, which is not modelled"

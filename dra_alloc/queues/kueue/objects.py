@@ -261,7 +261,7 @@ def _idle(reading: KueueReading) -> str:
     reason = text(said, "reason")
     if text(said, "status", "True") == "True" or reason in _FOUND_OUT:
         return ""
-    return f"its status says so: {reason}: {text(said, 'message')}"
+    return ": ".join(filter(None, ("its status says so", reason, text(said, "message"))))
 
 
 def _usage(reading: KueueReading, grants: Mapping[Key, Grant[int]]) -> Mapping[Key, int] | None:

@@ -96,6 +96,13 @@ def test_queues_that_take_nobody_by_their_own_word(more, verdict):
     assert of_kueue(answer).code == ("queue-inactive" if verdict is AdmitVerdict.INADMISSIBLE else "")
 
 
+def test_a_queue_may_say_without_a_word_why_that_it_takes_nobody():
+    made, local = queue("q", group(("f", 1)))
+    status = {"conditions": [{"type": "Active", "status": "False"}]}
+    answer = only(asked(job("j"), dump=[{**made, "status": status}, local]))
+    assert of_kueue(answer).reasons == ("ClusterQueue q is inactive, as its status says so",)
+
+
 def workload(**more: Any) -> dict[str, Any]:
     """The Workload that Kueue made of a Job, which it has admitted."""
     podsets = [{"name": "main", "count": 1, "template": job("j")["spec"]["template"]}]
@@ -160,6 +167,18 @@ def test_who_borrows_first_is_for_shares_to_say(shares, wanted, verdicts_said):
     dump = [*node("m", 8), {**CONFIGURATION, "fairSharing": shares}, *queues]
     found = asked(job("a", pods=wanted[0], at="p"), job("b", pods=wanted[1], at="q"), dump=dump)
     assert [each.verdict for each in found.workloads] == verdicts_said
+
+
+@pytest.mark.parametrize("local", ["p", "gone"])
+def test_who_waits_for_its_own_pods_asks_nobody_for_a_share(local):
+    """Of its three pods one is there; the other queue borrows, and nobody else wants that."""
+    pod = {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    labels = {"kueue.x-k8s.io/queue-name": local, "kueue.x-k8s.io/pod-group-name": "g"}
+    annotations = {"kueue.x-k8s.io/pod-group-total-count": "3"}
+    pod["metadata"] = {"name": "p0", "namespace": "ns", "labels": labels, "annotations": annotations}
+    queues = [each for name in "pq" for each in queue(name, group(("f", 2)), cohortName="c")]
+    found = asked(pod, job("b", pods=3, at="q"), dump=[{**CONFIGURATION, "fairSharing": {}}, *queues])
+    assert [each.verdict for each in found.workloads] == [AdmitVerdict.WAITING, AdmitVerdict.PLACED]
 
 
 def test_what_is_transformed_is_not_known():
