@@ -87,10 +87,10 @@ def unmade(subjects: Sequence[Subject]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.text for each in barred))
 
 
-def left_open(answers: Iterable[WorkloadAnswer]) -> Iterator[str]:
+def left_open(answers: Sequence[WorkloadAnswer]) -> Iterator[str]:
     """Yield that others are placed as if there were none of what is undecided, and was not placed. Spec: QUEUE-5."""
     names = [each.name for each in answers if each.verdict is AdmitVerdict.UNDECIDED and not each.running]
-    if names:
+    if names and len(answers) > 1:
         yield f"undecided, and not placed: {first_few(names)}; others are placed as if these took no room on nodes"
 
 

@@ -231,8 +231,7 @@ class Gathered:
         question, prepared = self._question, self.prepared
         where = read_at(prepared, [each.origin for each in listed])
         placed = tuple(replace(each, where=place) for each, place in zip(answers, where, strict=True))
-        beside = left_open(placed) if len(placed) > 1 else ()
-        told = (*notes, *beside, *prepared.notes, *self.checking.notes(), *ran_out())
+        told = (*notes, *left_open(placed), *prepared.notes, *self.checking.notes(), *ran_out())
         settings = question.options.settings
         return Admit(placed, question.system, settings, str(settings.profile().channel), told, queues)
 

@@ -101,8 +101,7 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     )
     let_in = sum(by_number[each.number].standing is Standing.ADMITTED for each in others)
     notes = [LIMITS, *_notes(objects, queued, prepared, len(pods)), *checked.notes, *ran_out()]
-    if len(answers) > 1:
-        notes += left_open(answers)
+    notes += left_open(answers)
     if others:
         said = f"{let_in} of them would be admitted, and their pods are not placed"
         notes.insert(1, f"Workloads that wait in the dump go by the queues, too: {len(others)}; {said}")
