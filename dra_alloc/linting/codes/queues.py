@@ -118,6 +118,16 @@ def _unmapped(linting: Linting) -> Iterator[Hit]:
                 yield Hit(claim.written, path, said, "a mapping of it in resources.deviceClassMappings")
 
 
+def _annotated(linting: Linting) -> Iterator[Hit]:
+    """Yield queues that annotations name, where Kueue reads labels. Spec: KUEUE-36."""
+    for each in linting.written:
+        metadata = members(each.value.get("metadata"))
+        labels = members(metadata.get("labels"))
+        if QUEUE in members(metadata.get("annotations")) and not kueue_label(QUEUE, each.kind, each.value, labels):
+            said = f"Kueue reads {QUEUE} of labels, and an annotation puts nothing into a queue"
+            yield Hit(each, ("metadata", "annotations", QUEUE), said, "the same under metadata.labels")
+
+
 def _malformed(linting: Linting) -> Iterator[Hit]:
     """Yield what Kueue refuses of the mappings of a Configuration. Spec: KUEUE-10."""
     for each in linting.documents.queueing:
@@ -171,4 +181,5 @@ RULES: Final = (
     LintRule("K105", "warning", "0 is no limit for Volcano", finds=_unlimited),
     LintRule("K106", "error", "Kueue does not start with the mapping", finds=_malformed),
     LintRule("K107", "error", "Grove refuses the set", finds=_refused_sets),
+    LintRule("K108", "warning", "a queue of Kueue is an annotation", finds=_annotated),
 )

@@ -24,6 +24,7 @@ __all__ = [
     "Layer",
     "LayerSays",
     "QueueTold",
+    "SaidBeside",
     "WorkloadAnswer",
 ]
 
@@ -83,6 +84,17 @@ _PLACED: Final = {
     AdmitVerdict.NOT_ALLOCATABLE: LayerSays.NO,
     AdmitVerdict.NOT_PLACED: LayerSays.NO,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class SaidBeside:
+    """What becomes of what is in no queue."""
+
+    standing: Standing
+    code: str
+    reasons: tuple[str, ...]
+    queue: str = ""
+    order: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.queues.standing import QueueAdmission
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import AdmitQuestion, left_open, no_pods_of, read_at, unmade
+from dra_alloc.scenario.admit.held import held_back
 from dra_alloc.scenario.admit.jointly import JointQuestions
 from dra_alloc.scenario.admit.trying import Trying
 from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
@@ -231,6 +232,7 @@ class Gathered:
         question, prepared = self._question, self.prepared
         where = read_at(prepared, [each.origin for each in listed])
         placed = tuple(replace(each, where=place) for each, place in zip(answers, where, strict=True))
+        placed += held_back(prepared)
         told = (*notes, *left_open(placed), *prepared.notes, *self.checking.notes(), *ran_out())
         settings = question.options.settings
         return Admit(placed, question.system, settings, str(settings.profile().channel), told, queues)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeGuard
 
 from dra_alloc.errors import Problem, Where, first_few
@@ -16,21 +16,10 @@ from dra_alloc.pods.gangs.trees import SubGroup
 from dra_alloc.queues.kai.grouping import ATTACHED, SCHEDULER, TOPOLOGY, gangs_of, is_of_kai, set_faults_of, set_refusal
 from dra_alloc.queues.kai.objects import KaiObjects
 from dra_alloc.queues.standing import NOT_MODELLED, Standing
-from dra_alloc.scenario.admit.answers import AdmitVerdict, WorkloadAnswer
+from dra_alloc.scenario.admit.answers import AdmitVerdict, SaidBeside, WorkloadAnswer
 from dra_alloc.scenario.prepare.pipeline import Prepared
 
-__all__ = ["KaiBeside", "SaidBeside", "sets_without_pods"]
-
-
-@dataclass(frozen=True, slots=True)
-class SaidBeside:
-    """What becomes of pods that are in no queue of KAI."""
-
-    standing: Standing
-    code: str
-    reasons: tuple[str, ...]
-    queue: str = ""
-    order: int = 0
+__all__ = ["KaiBeside", "sets_without_pods"]
 
 
 class KaiBeside:

@@ -33,6 +33,7 @@ from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import AdmitQuestion, left_open, no_pods_of, prepared_for, read_at, unmade
+from dra_alloc.scenario.admit.held import held_back
 from dra_alloc.scenario.admit.jointly import JointQuestions
 from dra_alloc.scenario.admit.kueue_made import WorkloadsThere, with_quota
 from dra_alloc.scenario.admit.queued import (
@@ -95,10 +96,10 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     by_name = {each.name: each for each in checked.placements}
     joint = JointQuestions(checked.cluster or prepared.cluster)
     where = read_at(prepared, [each.origin for each in queued])
-    answers = tuple(
-        replace(_answer(each, admission, prepared, (by_name, joint, objects)), where=place)
-        for (each, admission), place in zip(answered, where, strict=True)
-    )
+    known = by_name, joint, objects
+    made_of = [_answer(each, admission, prepared, known) for each, admission in answered]
+    placed_at = [replace(each, where=place) for each, place in zip(made_of, where, strict=True)]
+    answers = (*placed_at, *held_back(prepared))
     let_in = sum(by_number[each.number].standing is Standing.ADMITTED for each in others)
     notes = [LIMITS, *_notes(objects, queued, prepared, len(pods)), *checked.notes, *ran_out()]
     notes += left_open(answers)

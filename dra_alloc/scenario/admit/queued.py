@@ -24,6 +24,7 @@ from dra_alloc.queues.kueue.pod_groups import Unmade, no_workload_of, of_group
 from dra_alloc.queues.kueue.unnamed import is_seen, queue_of
 from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import Standing
+from dra_alloc.scenario.admit.held import SUSPEND
 from dra_alloc.scenario.admit.kueue_made import (
     WorkloadsThere,
     given,
@@ -60,8 +61,7 @@ _WHOLE: Final = frozenset(
     | {("ray.io", each) for each in ("RayCluster", "RayJob", "RayService")}
     | {("kubeflow.org", f"{each}Job") for each in ("PyTorch", "TF", "XGBoost", "Paddle", "JAX", "MPI")}
 )
-#: Where such a kind says that it is held back; a CronJob's own word stops it, and is not Kueue's.
-_SUSPEND: Final = ("spec.suspend", "spec.runPolicy.suspend")
+#: Where a CronJob says it of its runs: its own word stops it, and is not Kueue's.
 _SUSPEND_RUNS: Final = ("spec.jobTemplate.spec.suspend",)
 _OUTERMOST: Final = re.compile(r"[^\[]*\[\d+\]")
 #: What ends the step of a path that says whose template it is: headGroupSpec, leaderTemplate.
@@ -97,7 +97,7 @@ def resumed(documents: Documents, by: Queueing, namespace: str) -> Documents:
     """
 
     def as_asked(item: Workload) -> Workload:
-        paths = [each for each in (_SUSPEND_RUNS if item.kind == "CronJob" else _SUSPEND) if flag(item.body, each)]
+        paths = [each for each in (_SUSPEND_RUNS if item.kind == "CronJob" else SUSPEND) if flag(item.body, each)]
         if not paths or not by.queue_in(item.namespace or namespace, item):
             return item
         body = item.body

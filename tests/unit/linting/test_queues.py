@@ -77,6 +77,13 @@ def test_a_named_claim_of_a_queue():
     assert codes(pod({}, resourceClaimName="mine")) == []
 
 
+@pytest.mark.parametrize(("labels", "found"), [({}, ["K108"]), (QUEUED, [])])
+def test_an_annotation_names_no_queue_of_kueue(labels, found):
+    made = pod(labels)
+    made["metadata"]["annotations"] = QUEUED
+    assert codes(made) == found
+
+
 def test_a_template_of_another_namespace_is_none_of_the_pod():
     assert codes(pod(QUEUED), template(EITHER, "elsewhere")) == []
 

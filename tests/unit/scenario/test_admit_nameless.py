@@ -75,8 +75,8 @@ def test_what_runs_without_a_queue_is_not_counted_as_admitted():
     [
         ([DEFAULT], {}, [AdmitVerdict.NEVER]),
         ([], MANAGED, [AdmitVerdict.INADMISSIBLE]),
-        ([], {}, []),
-        ([DEFAULT], {"managedJobsNamespaceSelector": {"matchLabels": {"team": "b"}}}, []),
+        ([], {}, [AdmitVerdict.WAITING]),
+        ([DEFAULT], {"managedJobsNamespaceSelector": {"matchLabels": {"team": "b"}}}, [AdmitVerdict.WAITING]),
     ],
 )
 def test_what_is_suspended_and_would_be_given_a_queue_is_asked_about(dump, configured, verdicts):

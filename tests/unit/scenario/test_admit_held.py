@@ -1,0 +1,64 @@
+"""
+Workloads of which nobody makes pods: none of them is admitted and placed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dra_alloc.cluster.settings import Settings
+from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, admit
+from tests.unit.scenario import kai
+from tests.unit.scenario.queueing import COMMON, group, job, lines, node, objects, only, queue, verdicts
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+
+
+def asked(*made: dict[str, Any]) -> Admit:
+    return admit(
+        objects(*made), objects(*COMMON, *node("n", 4), *queue("q", group(("f", 4)))), AdmitOptions(Settings("1.36"))
+    )
+
+
+def annotated() -> dict[str, Any]:
+    made = job("j", at="")
+    made["metadata"]["annotations"] = {QUEUE: "q"}
+    return made
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_what_is_suspended_without_a_queue_waits(marked):
+    found = asked(annotated() if marked else job("j", at=""))
+    assert only(found).verdict is AdmitVerdict.WAITING
+    assert only(found).where.line is not None
+    assert "it is suspended, and no queue resumes it" in lines(found)
+    assert ("is an annotation of it, and Kueue reads labels" in lines(found)) is marked
+
+
+def test_it_is_told_beside_others():
+    assert verdicts(asked(job("a"), job("b", at=""))) == {"a": AdmitVerdict.PLACED, "b": AdmitVerdict.WAITING}
+
+
+@pytest.mark.parametrize("controller", ["example.com/own", "kueue.x-k8s.io/multikueue"])
+def test_what_another_controller_makes_is_not_known(controller):
+    made = job("j")
+    made["spec"]["managedBy"] = controller
+    found = asked(made)
+    assert only(found).verdict is AdmitVerdict.UNDECIDED
+    assert f"managed by {controller}" in lines(found)
+
+
+def test_what_wants_no_pods_or_was_stopped_by_a_person_is_not_asked_about():
+    made = job("j", pods=0)
+    meta = {"name": "c", "namespace": "ns"}
+    spec = {"schedule": "0 3 * * *", "suspend": True, "jobTemplate": {"spec": job("r")["spec"]}}
+    assert not asked(made, {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": meta, "spec": spec}).workloads
+
+
+def test_other_systems_resume_nothing_either():
+    made = kai.job("j", "one")
+    made["spec"]["suspend"] = True
+    found = kai.admitted([made], *kai.node("n", 1), kai.queue("q", (-1, -1)))
+    assert only(found).verdict is AdmitVerdict.WAITING
