@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from dra_alloc.cluster.edits.cluster_state import ClusterState
+from dra_alloc.cluster.edits.objects import DELETED
 from dra_alloc.errors import Where, first_few
 from dra_alloc.report.check_report import cause_of_refused, judged, where_not
 from dra_alloc.report.layout import plural, some
@@ -97,12 +98,20 @@ def _headline(change: WorkloadChange, verbose: bool) -> Iterator[str]:
     else:
         yield f"{title}: {_running(now)}, {_running(was)} before"
     if change.evicted and change.fate is not Fate.STAYS:
-        whys = Counter(change.evicted.values())
-        told = [why if count == len(change.evicted) else f"{why} ({count})" for why, count in whys.items()]
-        yield f"  {plural(len(change.evicted), 'pod')} evicted: {some(told, verbose)}"
+        yield from _lost(Counter(change.evicted.values()), verbose)
     placed = dict.fromkeys(each.allocated.node for each in now.placed if each.allocated is not None)
     if placed:
         yield f"  {plural(len(now.placed), 'pod')} to {some(list(placed), verbose)}"
+
+
+def _lost(whys: Counter[str], verbose: bool) -> Iterator[str]:
+    """Yield how many pods were deleted, and how many evicted and why."""
+    deleted = whys.pop(DELETED, 0)
+    if deleted:
+        yield f"  {plural(deleted, 'pod')} deleted"
+    if whys:
+        told = [why if count == whys.total() else f"{why} ({count})" for why, count in whys.items()]
+        yield f"  {plural(whys.total(), 'pod')} evicted: {some(told, verbose)}"
 
 
 def _running(count: PodCount) -> str:

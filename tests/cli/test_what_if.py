@@ -59,6 +59,13 @@ def test_exit_codes(steps, code, scenario, capsys):
             "scenario.yaml:2: steps[0].drainNodes.names: there is no node gpu-q",
         ),
         ("steps:\n- apply: {paths: [nothing.yaml]}", "nothing.yaml: cannot be read"),
+        *(
+            (
+                f"steps:\n- delete: {{kind: {kind}, name: x, namespace: shop}}",
+                f"scenario.yaml:2: steps[0].delete.namespace: objects of kind {kind} are in no namespace",
+            )
+            for kind in ("DeviceClass", "ResourceSlice", "DeviceTaintRule", "PriorityClass", "RuntimeClass")
+        ),
         ("- a", "a scenario is a mapping with steps"),
         ("apiVersion: v1\nkind: Pod\nspec: {}", "and this is a manifest (give it with -f: it is applied)"),
         ("", "a scenario is one document, and this file has none"),
@@ -189,3 +196,18 @@ def test_that_no_order_fits_is_told(scenario, capsys):
     assert "anyOrder" not in asked(capsys, steps, *CLUSTER, "--format", "json")[1]
     code, _, err = asked(capsys, "--sweep", steps, *CLUSTER, "--any-order")
     assert (code, "--any-order does not go with --sweep" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("steps", "said", "has_budgets_note"),
+    [
+        ("delete: {kind: ReplicaSet, name: search-7c9f, namespace: shop}", "  2 pods deleted\n", False),
+        ("removeNodes: {names: [gpu-c]}", "  1 pod evicted: node gpu-c ", False),
+        ("drainNodes: {names: [gpu-c]}", "  1 pod evicted: node gpu-c is drained\n", True),
+    ],
+)
+def test_who_is_deleted_is_not_evicted_and_budgets_hold_only_drains(steps, said, has_budgets_note, scenario, capsys):
+    _, out, _ = asked(capsys, scenario(f"steps:\n- {steps}"), *CLUSTER)
+    assert said in out
+    assert "evicted: deleted" not in out
+    assert ("no PodDisruptionBudgets" in out) is has_budgets_note

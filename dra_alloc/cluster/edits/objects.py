@@ -19,6 +19,7 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import did_you_mean
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.manifest.kinds import KINDS, MEMBERS
+from dra_alloc.pods.naming import NAMESPACED
 from dra_alloc.pods.workloads.owners import Family
 
 __all__ = ["DELETED", "Apply", "Delete", "applied", "states", "without"]
@@ -50,7 +51,7 @@ class Delete(StepKind):
 
     kind: str
     name: str
-    namespace: str = "default"
+    namespace: str | None = Field(None, description="of what is in one; without it, default")
 
     def on(self, state: ClusterState, stepping: Stepping) -> ClusterState:
         """Return the state without it. Spec: WHATIF-5."""
@@ -58,18 +59,25 @@ class Delete(StepKind):
             stepping.complain("kind", _NOT_HERE[self.kind])
             return state
         member = _member(self.kind)
+        if self.namespace is not None and member not in NAMESPACED:
+            stepping.complain("namespace", f"objects of kind {self.kind} are in no namespace")
+            return state
         objects = [*getattr(state.dump, member), *getattr(state.manifests, member)]
         there = [each for each in objects if each.kind == self.kind]
         alike = {name_of(each) for each in there if self._is(each)}
         if not alike:
-            shown = f"{self.namespace}/{self.name}" if any("/" in name_of(each) for each in there) else self.name
+            shown = self._full_name if any("/" in name_of(each) for each in there) else self.name
             near = did_you_mean(self.name, [each.metadata.name or "" for each in there])
             stepping.complain("name", f"there is no {self.kind} {shown}", near)
             return state
         return without(state, self.kind, alike)
 
+    @property
+    def _full_name(self) -> str:
+        return f"{'default' if self.namespace is None else self.namespace}/{self.name}"
+
     def _is(self, item: Any) -> bool:
-        return name_of(item) in (self.name, f"{self.namespace}/{self.name}")
+        return name_of(item) in (self.name, self._full_name)
 
 
 def states(

@@ -14,7 +14,7 @@ from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.errors import Problem, did_you_mean
 from dra_alloc.manifest import Documents
 
-__all__ = ["NodePattern", "Shapes", "StepKind", "Stepping", "evicted_at_once"]
+__all__ = ["NodePattern", "Shapes", "StepKind", "Stepping", "drained", "evicted_at_once"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,14 @@ Shapes = Mapping[str, Callable[[], NodePattern]]
 Drain = Callable[[ClusterState, Sequence[Pod]], ClusterState]
 
 
+def drained(node: str | None) -> str:
+    """Return why a pod was evicted that a drain took from its node."""
+    return f"node {node} is drained"
+
+
 def evicted_at_once(state: ClusterState, pods: Sequence[Pod]) -> ClusterState:
     """Return the state after all pods were evicted, whatever budgets say."""
-    return state.evicting((each, f"node {each.spec.node_name} is drained") for each in pods)
+    return state.evicting((each, drained(each.spec.node_name)) for each in pods)
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dra_alloc.api import Pod, PodStatus
 from dra_alloc.cluster.edits.cluster_state import ClusterState, family_of
 from dra_alloc.cluster.edits.objects import DELETED
+from dra_alloc.cluster.edits.step import drained
 from dra_alloc.scenario.what_if.asking import makes_anew
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName, key_of
 
@@ -18,18 +19,22 @@ __all__ = ["MadeAnew"]
 
 @dataclass(frozen=True, slots=True)
 class MadeAnew:
-    """Pods that lost their place, by workload and with why; `pods` are those to ask for whose makers cannot be."""
+    """
+    Pods that lost their place, by workload and with why; `pods` are those to ask for whose makers cannot be.
+
+    `unguarded` says that some were drained, and that no budget could have held them.
+    """
 
     evicted: Mapping[WorkloadName, Mapping[str, str]]
     pods: tuple[Pod, ...]
-    has_budgets: bool = False
+    unguarded: bool = False
 
     @classmethod
     def of(cls, before: ClusterState, after: ClusterState) -> MadeAnew:
         """Return what was evicted on the way from one state to the other."""
         budgets = after.dump.disruption_budgets or after.manifests.disruption_budgets
         if not after.evicted:
-            return cls({}, (), bool(budgets))
+            return cls({}, ())
         family = family_of(before)
         there = {each.key for each in (*after.dump.workloads, *after.manifests.workloads)}
         evicted: dict[WorkloadName, dict[str, str]] = {}
@@ -43,12 +48,13 @@ class MadeAnew:
                 is_lacking = root.key in there and not makes_anew(root)
             if is_lacking:
                 anew.append(_waiting(pod))
-        return cls(evicted, tuple(anew), bool(budgets))
+        is_drained = any(why == drained(pod.spec.node_name) for pod, why in after.evicted.values())
+        return cls(evicted, tuple(anew), is_drained and not budgets)
 
     def notes(self) -> Iterator[str]:
         """Yield what is taken for granted."""
         if self.evicted:
-            budgets = "" if self.has_budgets else "; the cluster has no PodDisruptionBudgets that could hold them"
+            budgets = "; the cluster has no PodDisruptionBudgets that could hold them" if self.unguarded else ""
             yield f"pods are taken to end at once{budgets}"
         if self.pods:
             yield f"pods whose makers cannot be expanded are taken as made anew, as they were: {len(self.pods)}"
