@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dra_alloc.cli.nothing import check_stdin_once, nothing_given
 from dra_alloc.cli.output import keep_inputs, warn
-from dra_alloc.cli.reading import settings_of
+from dra_alloc.cli.reading import given_settings, settings_of
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.objects import states
 from dra_alloc.errors import InputError, ManifestError, Problem, by_place
@@ -28,7 +28,7 @@ __all__ = ["checking", "states_of"]
 def checking(options: Namespace) -> CheckOptions:
     """Return how the states are checked."""
     taught = tuple(map(taught_by, options.pod_template))
-    return CheckOptions(settings_of(options), namespace=options.namespace, taught=taught)
+    return CheckOptions(given_settings(options), namespace=options.namespace, taught=taught)
 
 
 def states_of(options: Namespace) -> tuple[ClusterState, ClusterState]:

@@ -17,13 +17,17 @@ from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.releases import note_on
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 
-__all__ = ["Inputs", "read_inputs", "settings_of"]
+__all__ = ["Inputs", "given_settings", "read_inputs", "settings_of"]
+
+
+def given_settings(options: Namespace) -> Settings:
+    """Return which kube-scheduler the options ask for, as far as it is known."""
+    return Settings(options.release, dict(options.gate), options.channel, options.semantics)
 
 
 def settings_of(options: Namespace) -> Settings:
     """Return which kube-scheduler the options ask for; say if it is answered as another. Raises: InputError."""
-    gates = dict(options.gate)
-    settings = Settings(options.release, gates, options.channel, options.semantics)
+    settings = given_settings(options)
     settings.profile()
     note = note_on(settings.release)
     if note:

@@ -16,7 +16,7 @@ from dra_alloc.scenario.what_if.what_if import Fate
 __all__ = ["WORSE", "sweep_report"]
 
 #: Fates that a change is not to have.
-WORSE: Final = (Fate.LOST, Fate.GONE, Fate.REFUSED)
+WORSE: Final = tuple([each for each in Fate if each.worse])
 _Told = tuple[Sequence[SweepRow], tuple[Finding, ...]]
 
 
@@ -74,7 +74,7 @@ def _headline(told: tuple[SweepRow, str], verbose: bool) -> Iterator[str]:
 
 
 def _said(fates: Mapping[str, int]) -> str:
-    return ", ".join(f"{fates[fate]} {fate}" for fate in Fate if fates.get(fate))
+    return ", ".join(f"{fates[fate]} {fate.of(fates[fate])}" for fate in Fate if fates.get(fate))
 
 
 def _differences(row: SweepRow, verbose: bool) -> Iterator[str]:

@@ -29,6 +29,7 @@ _LEVELS: Final[dict[Fate, Level]] = {
     Fate.LOST: "error",
     Fate.GONE: "error",
     Fate.REFUSED: "error",
+    Fate.BEREFT: "error",
     Fate.UNDECIDED: "warning",
     Fate.LACKING: "warning",
     Fate.MOVES: "note",
@@ -62,6 +63,7 @@ def _finding(change: WorkloadChange) -> Finding:
     headline = Section("headline", change, _headline, _shape)
     below, cause = below_refused(refused)
     level, code = _LEVELS.get(change.fate, "none"), _code(change.fate)
+    cause = cause or (change.lacks if change.fate is Fate.BEREFT else "")
     return Finding(change.subject.name, level, code, (headline, *below), where, cause=cause)
 
 
@@ -99,6 +101,8 @@ def _headline(change: WorkloadChange, verbose: bool) -> Iterator[str]:
         yield f"{title}: {_running(now)}, {_running(was)} before"
     if change.evicted and change.fate is not Fate.STAYS:
         yield from _lost(Counter(change.evicted.values()), verbose)
+    if change.fate is Fate.BEREFT:
+        yield f"  {change.lacks}: its pods run on, and could not be made again"
     placed = dict.fromkeys(each.allocated.node for each in now.placed if each.allocated is not None)
     if placed:
         yield f"  {plural(len(now.placed), 'pod')} to {some(list(placed), verbose)}"
@@ -148,7 +152,7 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
         for fate in _QUIET:
             names = [each.subject.name for each in found.changes if each.fate is fate]
             if names:
-                yield from (f"{first_few(names)}: {fate}", "")
+                yield from (f"{first_few(names)}: {fate.of(len(names))}", "")
     for finding in stuck:
         yield from (*finding.lines(verbose), "")
     yield from (f"note: {note}" for note in found.notes)
@@ -162,7 +166,7 @@ def _summary(found: WhatIf) -> str:
     if not found.changes:
         return "nothing to say: no pods run, and none are to"
     counts = Counter(each.fate for each in found.changes)
-    parts = [f"{counts[fate]} {fate}" for fate in Fate if counts[fate]]
+    parts = [f"{counts[fate]} {fate.of(counts[fate])}" for fate in Fate if counts[fate]]
     if found.stuck:
         parts.append(f"{plural(len(found.stuck), 'pod')} that {'hold' if len(found.stuck) > 1 else 'holds'} up a drain")
     if found.unsure:

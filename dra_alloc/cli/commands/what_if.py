@@ -14,7 +14,8 @@ __all__ = ["declare"]
 
 _DESCRIPTION: Final = """\
 Say what a change does to every workload of the cluster in DUMP: it stays,
-moves, no longer fits, did not fit before, or is new and fits or does not.
+moves, no longer fits, did not fit before, runs on and would not come back, or
+is new and fits or does not.
 
 The change is a SCENARIO, a YAML file of steps (nodes added, removed, cordoned
 or drained, devices tainted, objects applied or deleted, another release; its
@@ -33,7 +34,8 @@ _EXIT_CODES: Final = """\
 exit codes:
   0  nothing gets worse, and all that is new fits
   1  something no longer fits, is gone for good, or is new and does not fit, or
-     a budget of disruptions holds up a drain; also where another order would fit
+     a budget of disruptions holds up a drain; also where another order would fit;
+     or pods run on that could not be made again, as what they name is deleted
   2  bad input or usage, also of one question of a sweep
   3  undecided: the budget ran out, or a question of a sweep has no answer"""
 
@@ -106,6 +108,6 @@ def _run(options: Namespace) -> int:
     found = what_if(before, after, checking(options))
     order = any_order(found.now, checking(options)) if options.any_order and found.now is not None else None
     show(options, what_if_report(found, (before, after), left_in(found.after.cluster), order))
-    if found.stuck or any(found.count(each) for each in (Fate.LOST, Fate.GONE, Fate.REFUSED)):
+    if found.stuck or any(found.count(each) for each in Fate if each.worse):
         return ExitCode.UNSATISFIABLE
     return ExitCode.UNDECIDED if found.unsure or found.count(Fate.UNDECIDED) else ExitCode.OK

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from dra_alloc.api import FrozenMap
 from dra_alloc.cluster.edits.cluster_state import ClusterState
-from dra_alloc.cluster.edits.objects import states
+from dra_alloc.cluster.edits.objects import DELETED, states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError
 from dra_alloc.manifest import Documents, Manner, Validate, load_readable
@@ -190,6 +190,6 @@ def _difference(fate: Fate, change: WorkloadChange) -> Difference:
         was.wanted,
         now.running,
         now.wanted,
-        len(change.evicted),
-        next((each.cause for each in now.refused if each.cause), ""),
+        sum(why != DELETED for why in change.evicted.values()),
+        next((each.cause for each in now.refused if each.cause), change.lacks if fate is Fate.BEREFT else ""),
     )

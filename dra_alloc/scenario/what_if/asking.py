@@ -4,7 +4,7 @@ One side of a change: everything that runs or wants to, asked as one check.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -37,7 +37,7 @@ class OneSide:
     """
     What a check says of a cluster, and how many pods of each workload run.
 
-    `lacking` says what is missing for pods that somebody may have to make again; `notes` what else is to be known.
+    `notes` say what is to be known of it.
     `at_rest` are workloads of the `state`, by identity, that have all their pods, and these their nodes.
     `manifests` is what was asked for.
     """
@@ -46,7 +46,6 @@ class OneSide:
     check: Check
     counts: Mapping[WorkloadName, PodCount]
     at_rest: Mapping[int, WorkloadName]
-    lacking: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     manifests: Documents = field(default_factory=Documents, repr=False)
 
@@ -93,7 +92,7 @@ def asked(
     if skipped:
         notes.append(f"not asked for more pods than they have: {first_few(skipped)}")
     resting = {} if options.taught else _at_rest([each for each in roots if _name(each) not in wrong], counts)
-    return OneSide(state, found, counts, resting, tuple(_lacking(state, roots)), tuple(notes), manifests)
+    return OneSide(state, found, counts, resting, tuple(notes), manifests)
 
 
 def _left_alone(was: OneSide, state: ClusterState) -> Mapping[int, WorkloadName]:
@@ -165,16 +164,3 @@ def _name(item: _Asked) -> str:
 def _block(counts: dict[WorkloadName, PodCount], key: WorkloadName, pod: str, problem: Problem) -> None:
     answer = SubjectAnswer("Pod", pod, cause=problem.message, where=problem.where)
     counts.setdefault(key, PodCount()).asked.append(answer)
-
-
-def _lacking(state: ClusterState, roots: Sequence[Workload]) -> Iterator[str]:
-    """Yield the claim templates that workloads would need to make a pod again, and that are not there."""
-    known = {each.metadata.full_name for each in (*state.dump.templates, *state.manifests.templates)}
-    who: dict[str, list[str]] = {}
-    for root in (*roots, *state.manifests.workloads):
-        pods = [each.pod for each in root.templates if each.pod is not None]
-        names = {each.resource_claim_template_name for pod in pods for each in pod.spec.resource_claims}
-        for name in sorted({f"{root.namespace}/{each}" for each in names if each} - known):
-            who.setdefault(name, []).append(root.metadata.full_name)
-    for name, makers in who.items():
-        yield f"there is no ResourceClaimTemplate {name}: pods of {first_few(makers)} could not be made again"

@@ -19,6 +19,7 @@ from dra_alloc.manifest import Documents
 from dra_alloc.scenario.check import Check, CheckOptions
 from dra_alloc.scenario.what_if.asking import OneSide, asked
 from dra_alloc.scenario.what_if.draining import evicted_by_drain
+from dra_alloc.scenario.what_if.leaning import bereft, unpublished_notes
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 from dra_alloc.scenario.what_if.quotas import relieved
@@ -36,8 +37,11 @@ class Fate(StrEnum):
     """
     What a change does to a workload.
 
+    Those that are `worse` end a gate; `of` many it reads otherwise than of one.
+
     `LOST`: fewer of its pods run than before. `GONE`: pods of nobody were
     evicted, which nobody makes anew. `REFUSED`: what is new of it does not fit.
+    `BEREFT`: all of it runs, and what its pods need to be made again was taken away.
     `UNDECIDED`: the budget ran out. `LACKING`: as before, not all of it runs.
     `FITS`: it is new, and fits. `GROWS`, `SHRINKS`: it has more or fewer pods,
     and all of them fit. `GAINED`: more of it runs than before. `MOVES`: all of
@@ -47,6 +51,7 @@ class Fate(StrEnum):
     LOST = "no longer fits"
     GONE = "gone for good"
     REFUSED = "does not fit"
+    BEREFT = "would not come back"
     UNDECIDED = "undecided"
     LACKING = "did not fit before"
     FITS = "fits"
@@ -57,13 +62,35 @@ class Fate(StrEnum):
     DELETED = "deleted"
     STAYS = "stays"
 
+    @property
+    def worse(self) -> bool:
+        """Whether it is worse than before, or does not do what was asked for."""
+        return self in (Fate.LOST, Fate.GONE, Fate.REFUSED, Fate.BEREFT)
+
+    def of(self, count: int) -> str:
+        """Return what becomes of so many."""
+        return self.value if count == 1 else _OF_MANY.get(self, self.value)
+
+
+_OF_MANY: Final = {
+    Fate.LOST: "no longer fit",
+    Fate.REFUSED: "do not fit",
+    Fate.FITS: "fit",
+    Fate.GROWS: "grow",
+    Fate.SHRINKS: "shrink",
+    Fate.GAINED: "fit now",
+    Fate.MOVES: "move",
+    Fate.STAYS: "stay",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class WorkloadChange:
     """
     One workload before and after; `evicted` are its pods that lost their place, with why.
 
-    `is_there` says that it is still there after the change, though it may want no pods.
+    `is_there` says that it is still there after the change, though it may want no pods; `lacks` what its pods would
+    need to be made again.
     """
 
     subject: WorkloadName
@@ -71,6 +98,7 @@ class WorkloadChange:
     after: PodCount
     evicted: Mapping[str, str] = field(default_factory=dict)
     is_there: bool = True
+    lacks: str = ""
 
     @property
     def fate(self) -> Fate:
@@ -92,6 +120,8 @@ class WorkloadChange:
 
     def _all_run(self) -> Fate:
         was, now = self.before, self.after
+        if self.lacks and now.wanted:
+            return Fate.BEREFT
         if was.wanted < now.wanted:
             return Fate.GROWS if was.wanted else Fate.FITS
         if was.refused and now.running > was.running:
@@ -146,7 +176,7 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions, wa
     Both are asked the same: what is applied, the pods that wait, and all workloads that are there. `was` is what
     `asked_before` says, where that is known.
 
-    Spec: WHATIF-1.
+    Spec: WHATIF-1, WHATIF-8.
     Raises: as :func:`check` does.
     """
     made = MadeAnew.of(before, after)
@@ -154,13 +184,19 @@ def what_if(before: ClusterState, after: ClusterState, options: CheckOptions, wa
     was = asked_before(before, options) if was is None else was
     now = asked(after, made.pods, made.evicted, options, was)
     there = {WorkloadName(each.kind, each.metadata.full_name) for each in joined(after.dump, after.manifests).workloads}
-    none = PodCount()
+    none, lost = PodCount(), bereft(before, after)
     changes = [
         WorkloadChange(
-            each, was.counts.get(each, none), now.counts.get(each, none), made.evicted.get(each, {}), each in there
+            each,
+            was.counts.get(each, none),
+            now.counts.get(each, none),
+            made.evicted.get(each, {}),
+            each in there,
+            lost.get(each, ""),
         )
         for each in dict.fromkeys((*was.counts, *now.counts))
     ]
-    successors = [note for note in now.lacking if note not in was.lacking]
-    notes = (*made.notes(), *successors, *now.notes)
+    told = {each.subject for each in changes if each.fate is Fate.BEREFT}
+    others = (f"{why}: {name.name} could make no more pods" for name, why in lost.items() if name not in told)
+    notes = (*made.notes(), *others, *unpublished_notes(before, after), *now.notes)
     return WhatIf(tuple(changes), was.check, now.check, notes, after.stuck, after.unsure, now)
