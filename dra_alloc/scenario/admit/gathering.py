@@ -225,15 +225,20 @@ class Gathered:
         self,
         listed: Sequence[ListedPods],
         answers: Sequence[WorkloadAnswer],
-        notes: Sequence[str],
+        notes: tuple[Sequence[str], str],
         queues: Mapping[str, Any] = _NOTHING,
     ) -> Admit:
-        """Return answers with where their objects were read, and with notes of how the input was read."""
+        """
+        Return answers with where their objects were read, and with notes of how the input was read.
+
+        `notes` are the system's own, and last of all what every answer of it leaves out.
+        """
         question, prepared = self._question, self.prepared
         where = read_at(prepared, [each.origin for each in listed])
         placed = tuple(replace(each, where=place) for each, place in zip(answers, where, strict=True))
         placed += held_back(prepared)
-        told = (*notes, *left_open(placed), *prepared.notes, *self.checking.notes(), *ran_out())
+        said, limits = notes
+        told = (*said, *left_open(placed), *prepared.notes, *self.checking.notes(), *ran_out(), limits)
         settings = question.options.settings
         return Admit(placed, question.system, settings, str(settings.profile().channel), told, queues)
 

@@ -62,7 +62,7 @@ def admit_kai(asked: AdmitQuestion) -> Admit:
     prepared = prepared_for(asked, asked.manifests, objects.wrong, lambda made: sets_without_pods(made, objects))
     found = _Kai(asked, prepared, objects)
     answers = found.answers()
-    notes = (LIMITS, *found.notes())
+    notes = tuple(found.notes()), LIMITS
     return found.gathered.admit(found.listed, answers, notes, found.queues())
 
 

@@ -101,12 +101,11 @@ def admit_kueue(asked: AdmitQuestion) -> Admit:
     placed_at = [replace(each, where=place) for each, place in zip(made_of, where, strict=True)]
     answers = (*placed_at, *held_back(prepared))
     let_in = sum(by_number[each.number].standing is Standing.ADMITTED for each in others)
-    notes = [LIMITS, *_notes(objects, queued, prepared, len(pods)), *checked.notes, *ran_out()]
-    notes += left_open(answers)
+    notes = [*_notes(objects, queued, prepared, len(pods)), *checked.notes, *ran_out(), *left_open(answers)]
     if others:
         said = f"{let_in} of them would be admitted, and their pods are not placed"
-        notes.insert(1, f"Workloads that wait in the dump go by the queues, too: {len(others)}; {said}")
-    return Admit(answers, system, options.settings, checked.channel, tuple(notes))
+        notes.insert(0, f"Workloads that wait in the dump go by the queues, too: {len(others)}; {said}")
+    return Admit(answers, system, options.settings, checked.channel, (*notes, LIMITS))
 
 
 def _asked(prepared: Prepared) -> list[ExpandedPod]:

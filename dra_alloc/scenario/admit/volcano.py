@@ -38,7 +38,7 @@ def admit_volcano(asked: AdmitQuestion) -> Admit:
     prepared = prepared_for(asked, asked.manifests, objects.wrong)
     found = _Volcano(asked, prepared, objects)
     answers = found.answers()
-    return found.gathered.admit(found.listed, answers, (LIMITS, *objects.notes, *found.notes()))
+    return found.gathered.admit(found.listed, answers, ((*objects.notes, *found.notes()), LIMITS))
 
 
 class _Volcano:

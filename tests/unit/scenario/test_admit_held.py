@@ -62,3 +62,12 @@ def test_other_systems_resume_nothing_either():
     made["spec"]["suspend"] = True
     found = kai.admitted([made], *kai.node("n", 1), kai.queue("q", (-1, -1)))
     assert only(found).verdict is AdmitVerdict.WAITING
+
+
+def test_what_every_answer_leaves_out_is_noted_last():
+    theirs = kai.admitted([kai.job("j", "one")], *kai.node("n", 1), kai.queue("q", (-1, -1)))
+    for found in (asked(annotated()), theirs):
+        *others, last = found.notes
+        assert others
+        assert last.startswith("not modelled: ")
+        assert not any(each.startswith("not modelled: ") for each in others)
