@@ -25,7 +25,6 @@ def main() -> None:
 
         code = run(sys.argv[1:])
         interrupts.leave_when_heard()
-        _let_go()
     except KeyboardInterrupt:
         os._exit(130)
     if code == 130:
@@ -43,13 +42,6 @@ def settle() -> None:
     atexit.register(gc.freeze)
     # To find out that there is none, every package that is installed would be looked at.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-
-
-def _let_go() -> None:
-    """Let the collector look at nothing any more: as the interpreter ends it would look at all there is, twice."""
-    import gc  # noqa: PLC0415 - once Ctrl-C is heard
-
-    gc.freeze()
 
 
 if __name__ == "__main__":

@@ -279,11 +279,11 @@ class _Fixes:
     def _with_fewer(self, facts: Sequence[Fact]) -> list[Fix]:
         """Return, per request, asking for fewer devices and the cheapest other change that are enough together."""
         fixes = []
-        # Where requests can be dropped, to drop one and change something else would be enough as well, and is not.
-        hopeless = self._trials.only_adds and self._paired and sum(fact.code == "request" for fact in facts) > 1
+        # To drop that request instead would be enough as well, and is not, if another request is left then.
+        hopeless = self._trials.only_adds and self._paired and sum(fact.code == "request" for fact in facts) > 2
         for counting in () if hopeless else countable(self._world):
             trials = self._trials.of(counting.asking_for(1)(self._world))
-            core = sorted((fact for fact in core_of(facts, trials).facts if fact.fix), key=lambda fact: fact.cost)
+            core = self._beside(counting, facts, core_of(facts, trials).facts)
             hopeful = [fact for fact in core if trials.fits_without([fact]) is not False]
             self._trials.work += trials.work
             for fact in hopeful:
@@ -302,22 +302,25 @@ class _Fixes:
             gone: list[Fact] = []
             while len(gone) < _BESIDE_FEWER:
                 left = [fact for fact in facts if fact not in gone]
-                core = [fact for fact in core_of(left, trials, gone, _FOR_SECOND).facts if fact.fix]
+                core = self._beside(counting, facts, core_of(left, trials, gone, _FOR_SECOND).facts)
                 if not core:
                     break
-                gone.append(min(core, key=lambda fact: fact.cost))
+                gone.append(core[0])
             self._trials.work += trials.work
-            found = self._largest(replace(counting, others=tuple(gone)))[0] if len(gone) == _BESIDE_FEWER else None
-            if found is not None:
+            if len(gone) == _BESIDE_FEWER and (found := self._largest(replace(counting, others=tuple(gone)))[0]):
                 return [found]
         return []
+
+    def _beside(self, counting: Counting, facts: Sequence[Fact], core: Sequence[Fact]) -> list[Fact]:
+        """Return what can be changed beside asking for fewer devices of a request, cheapest first; that one stays."""
+        own = self._whole(counting, facts)
+        return sorted((fact for fact in core if fact.fix and fact is not own), key=lambda fact: fact.cost)
 
     def _smaller_counts(self, facts: Sequence[Fact]) -> list[Fix]:
         """Return, per request, the largest smaller count with which the claims fit."""
         fixes = []
-        dropped = self._dropped(facts)
         for counting in countable(self._world):
-            whole = dropped[counting.claim, counting.name.partition("/")[0]]
+            whole = self._whole(counting, facts)
             if self._trials.known_refused([whole]):
                 continue
             found, certain = self._largest(counting)
@@ -328,11 +331,11 @@ class _Fixes:
                 self.untried.append(f"asking for fewer devices in {counting.which}")
         return fixes
 
-    def _dropped(self, facts: Sequence[Fact]) -> dict[tuple[int, str], Fact]:
-        """Return what it is to drop requests, by claim and name."""
-        claims = enumerate(self._world.claims)
+    def _whole(self, counting: Counting, facts: Sequence[Fact]) -> Fact:
+        """Return what it is to drop the request of which devices are counted."""
+        claims, dropped = enumerate(self._world.claims), [fact for fact in facts if fact.code == "request"]
         named = [(index, each.name) for index, claim in claims for each in claim.spec.devices.requests]
-        return dict(zip(named, [fact for fact in facts if fact.code == "request"], strict=True))
+        return dict(zip(named, dropped, strict=True))[counting.claim, counting.name.partition("/")[0]]
 
     def _smaller_amounts(self) -> list[Fix]:
         """Return, per capacity that a request asks for, the largest smaller amount with which the claims fit."""

@@ -5,6 +5,7 @@ What there is to say of a change besides: who uses what is freed, who else a cla
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -27,8 +28,8 @@ __all__ = ["with_asides"]
 _MOST: Final = 2
 _BUDGET: Final = Budget(steps=4_000, pruned=3_000, solver=0.2)
 _MOST_USERS: Final = 2
-#: How changes begin that guard a selector.
-_GUARDS: Final = ("guarding ", "changing the selector")
+#: How changes begin that may be of classes.
+_OF_CLASSES: Final = ("changing what class ", "changing the selector", "guarding ", "writing ")
 
 
 def with_asides(cluster: Cluster, world: World, reasons: Reasons) -> Reasons:
@@ -63,16 +64,16 @@ class _Asides:
         if step.startswith(FREEING):
             claim = self.cluster.claims.get(step.removeprefix(FREEING))
             return "" if claim is None else _users(claim, self.cluster.population.pods)
-        asked = {ask.device_class_name for _, _, ask in self.world.asks()}
-        name = next((each for each in asked if f" class {each}" in f"{step} "), None)
-        return self._others(name) if name is not None and _is_of_class(step, name) else ""
+        changed = _classes_changed(step, {ask.device_class_name for _, _, ask in self.world.asks()})
+        return self._others(changed) if changed else ""
 
-    def _others(self, name: str) -> str:
-        """Return how many other claims ask for devices of a class."""
+    def _others(self, classes: set[str]) -> str:
+        """Return how many other claims ask for devices of these classes."""
         own = {claim_name(each) for each in self.world.claims}
         others = [each for each in self.cluster.claims.values() if claim_name(each) not in own]
-        count = sum(name in _classes(each) for each in others)
-        return f"{count} other {'claim asks' if count == 1 else 'claims ask'} for it, too" if count else ""
+        count = sum(not classes.isdisjoint(_classes(each)) for each in others)
+        them = "it" if len(classes) == 1 else "them"
+        return f"{count} other {'claim asks' if count == 1 else 'claims ask'} for {them}, too" if count else ""
 
     def _chosen(self, fix: Fix) -> str:
         """Return what the devices are that are chosen without a selector, by what it reads of them."""
@@ -98,10 +99,11 @@ class _Asides:
         return f"which gets {said} then" if (said := having(owner.expressions[number], mine)) else ""
 
 
-def _is_of_class(step: str, name: str) -> bool:
-    return (
-        step == f"changing what class {name} selects" or step.endswith(f" in class {name}") or step.startswith(_GUARDS)
-    )
+def _classes_changed(step: str, names: set[str]) -> set[str]:
+    """Return which of these classes a step changes."""
+    if not step.startswith(_OF_CLASSES):
+        return set()
+    return {each for each in names if re.search(rf" class {re.escape(each)}(?=[\s,]|$)", step)}
 
 
 def _classes(claim: ResourceClaim) -> Iterator[str]:
@@ -111,7 +113,7 @@ def _classes(claim: ResourceClaim) -> Iterator[str]:
 
 def _users(claim: ResourceClaim, pods: Sequence[Pod]) -> str:
     """Return who uses a claim: its pods, each with what made it if the pod is there."""
-    names = [each.name for each in claim.status.reserved_for]
+    names = [each.name for each in claim.status.reserved_for if each.resource == "pods"]
     if not names:
         return ""
     namespace = claim.metadata.namespace

@@ -125,11 +125,19 @@ def test_reasons_are_the_same_every_time() -> None:
     assert reasons(world(hard), 5_000) == reasons(world(hard), 5_000)
 
 
-def test_to_ask_for_nothing_at_all_is_no_fix() -> None:
-    nothing_matches = ask(1, kind=1, size=2)
-    found = reasons(world(request([device("a")], claim(nothing_matches, nothing_matches))))
+@pytest.mark.parametrize("counts", [(1, 1), (2, 1), (2, 3)])
+def test_to_ask_for_nothing_at_all_is_no_fix(counts: tuple[int, int]) -> None:
+    found = reasons(world(request([], claim(*map(ask, counts)))))
     assert found.facts
     assert found.fixes == ()
+
+
+def test_fewer_devices_of_one_request_are_enough_beside_dropping_the_other() -> None:
+    found = reasons(there := world(request([device("a")], claim(ask(2), ask(3)))))
+    fewer = [f'asking for 1 instead of {count} devices in request "r{number}"' for number, count in ((0, 2), (1, 3))]
+    steps = [(fewer[0], 'dropping request "r1"'), (fewer[1], 'dropping request "r0"')]
+    assert [fix.steps for fix in found.fixes] == steps
+    assert check_reasons(there, found) == []
 
 
 def test_a_constraint_that_is_said_twice_is_one_fact_and_dropping_it_drops_both() -> None:

@@ -5,6 +5,7 @@ What is told of a change besides: who uses what is freed, who else a class serve
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from dra_alloc.cli.main import run
@@ -16,10 +17,10 @@ def listed(*objects: dict[str, Any]) -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
 
 
-def device_class(model: str) -> dict[str, Any]:
+def device_class(model: str, name: str = "gpu") -> dict[str, Any]:
     expression = f'device.attributes["x.io"].model == "{model}"'
     spec = {"selectors": [{"cel": {"expression": expression}}]}
-    return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "gpu"}, "spec": spec}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
 
 
 def slice_of(*models: str) -> dict[str, Any]:
@@ -29,9 +30,11 @@ def slice_of(*models: str) -> dict[str, Any]:
     return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": spec}
 
 
-def claim(name: str, held: str = "", user: str = "", selectors: Any = ()) -> dict[str, Any]:
-    exactly: dict[str, Any] = {"deviceClassName": "gpu", "selectors": list(selectors)}
-    devices = {"requests": [{"name": "r", "exactly": exactly}]}
+def claim(
+    name: str, held: str = "", user: str = "", selectors: Any = (), classes: Sequence[str] = ("gpu",)
+) -> dict[str, Any]:
+    asked: list[dict[str, Any]] = [{"deviceClassName": each, "selectors": list(selectors)} for each in classes]
+    devices = {"requests": [{"name": name, "exactly": each} for name, each in zip("rs", asked, strict=False)]}
     made: dict[str, Any] = {
         "apiVersion": "resource.k8s.io/v1",
         "kind": "ResourceClaim",
@@ -82,6 +85,14 @@ def test_who_else_asks_for_a_class_is_told(tmp_path, capsys) -> None:
     found = told(tmp_path, capsys, claim("c"), *there)
     others = "2 other claims ask for it, too"
     assert found == {'writing "a100" for "A100" in class gpu': others, "changing what class gpu selects": others}
+
+
+def test_a_class_is_not_taken_for_one_whose_name_begins_alike(tmp_path, capsys) -> None:
+    there = [device_class("a100"), device_class("A100", "gpu-large"), slice_of("a100", "a100")]
+    others = [claim("e"), claim("f"), claim("g", classes=["gpu-large"])]
+    found = told(tmp_path, capsys, claim("c", classes=["gpu", "gpu-large"]), *there, *others)
+    assert found['writing "a100" for "A100" in class gpu-large'] == "1 other claim asks for it, too"
+    assert found["changing what class gpu-large selects"] == "1 other claim asks for it, too"
 
 
 def test_what_is_chosen_without_a_selector_is_told(tmp_path, capsys) -> None:
