@@ -11,7 +11,6 @@ from typing import Any, Final
 from dra_alloc.explain.facts import CLASS_COST, Whose
 from dra_alloc.explain.fix import Fix, joined
 from dra_alloc.explain.reasons import SEEN_SO_FAR, Reasons
-from dra_alloc.report.layout import MOST
 
 __all__ = ["AFFAIRS", "BESIDES", "fix_lines", "fix_objects"]
 
@@ -40,9 +39,7 @@ def fix_lines(found: Reasons, verbose: bool, where: str, most: int, besides: Seq
         steps = [fix.told if "asides" in besides else str(fix) for fix in fixes]
         yield f"fix {AFFAIRS[affair]}{where}: {', or '.join(steps)}{more}"
         yield from (f"  why both: {fix.leaves}" for fix in fixes if fix.leaves and "behind" in besides)
-    if found.fixes:
-        return
-    if found.facts and not found.untried:
+    if found.facts and not (found.fixes or found.untried):
         yield "fix: no change or pair of changes that was tried helps"
 
 
@@ -70,7 +67,7 @@ def _of_several(fix: Fix, where: str, more: str, besides: Sequence[str]) -> Iter
     yield from [f"  why both: {fix.leaves}"] if fix.leaves and "behind" in besides else ()
 
 
-def _told_fixes(found: Reasons, verbose: bool, most: int = MOST) -> Sequence[Fix]:
+def _told_fixes(found: Reasons, verbose: bool, most: int) -> Sequence[Fix]:
     """Return the fixes that are told: without `verbose` a few, one of each affair; no class if there are others."""
     handy = [fix for fix in found.fixes if fix.cost < CLASS_COST] or found.fixes
     first = sorted({fix.whose: fix for fix in reversed(handy)}.values(), key=lambda fix: fix.order)

@@ -32,6 +32,9 @@ _FAILED: Final = re.compile(
 )
 _NO_KEY: Final = "no such key: "
 _GUARD: Final = 'has(device.{}["{}"].{})'
+#: How a comment begins, perhaps, and what ends one.
+_COMMENT: Final = "//"
+_END: Final = "\n"
 _GUARD_COST: Final = 50
 #: Changes that are told to be enough beside a guard.
 _MOST_SECOND: Final = 2
@@ -83,7 +86,7 @@ def failed_selector(world: World, settings: Settings, error: str, trials: Trials
     found.hints += [each for each in missing if not each.startswith(f"{key} is missing")]
     read = [each for each in reads(expression) if each.name == key and not each.optional]
     if read:
-        guard = f"{_GUARD.format(*read[0])} && ({expression})"
+        guard = f"{_GUARD.format(*read[0])} && ({expression}{_END if _COMMENT in expression else ''})"
         number, (first, *_) = int(failed["number"]), culprit.owners
         edit = partial(_with_guard, number=number, guard=guard)
         change = partial(in_other_words, owners=culprit.owners, edit=edit)
@@ -100,9 +103,9 @@ def failed_selector(world: World, settings: Settings, error: str, trials: Trials
 
 
 def _step(selector: str, owners: str, key: str, guard: str) -> str:
-    """Return how a guard is said: what the selector becomes, or, where that is long, what becomes of which."""
+    """Return how a guard is said: what the selector becomes, or what becomes of which: if long, or not of one line."""
     line = " ".join(guard.split())
-    if len(line) > _MOST_CHARACTERS:
+    if len(line) > _MOST_CHARACTERS or _COMMENT in guard:
         return f"guarding {key} with has() in {selector} of {owners}"
     place = selector[selector.rindex(" (number ") :] if selector.endswith(")") and " (number " in selector else ""
     return f"changing the selector{place} of {owners} to {line}"

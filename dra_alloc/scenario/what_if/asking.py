@@ -75,8 +75,8 @@ def asked(
     left_alone = _left_alone(was, state) if was is not None else {}
     makers = [each for each in roots if id(each) not in left_alone and makes_anew(each)]
     found, wrong, manifests = _checked(state, family, [*makers, *waiting, *anew], options)
-    at_rest = [pod for each in roots if id(each) in left_alone for pod in family.pods(each)]
-    counts = counted(state.dump, family, found, at_rest)
+    kept = [pod for each in roots if id(each) in left_alone for pod in family.pods(each)]
+    counts = counted(state.dump, family, found, kept)
     if was is not None:
         counts |= {name: was.counts[name] for name in left_alone.values() if name in was.counts}
     for pod in (*waiting, *anew):
@@ -91,8 +91,8 @@ def asked(
     skipped = sorted({each.kind for each in roots if not makes_anew(each)})
     if skipped:
         notes.append(f"not asked for more pods than they have: {first_few(skipped)}")
-    resting = {} if options.taught else _at_rest([each for each in roots if _name(each) not in wrong], counts)
-    return OneSide(state, found, counts, resting, tuple(notes), manifests)
+    at_rest = {} if options.taught else _at_rest([each for each in roots if _name(each) not in wrong], counts)
+    return OneSide(state, found, counts, at_rest, tuple(notes), manifests)
 
 
 def _left_alone(was: OneSide, state: ClusterState) -> Mapping[int, WorkloadName]:

@@ -208,6 +208,14 @@ def test_a_selector_that_is_long_with_its_guard_is_named_by_its_beginning() -> N
     assert fix.steps[0].startswith(f"guarding size with has() in the selector {expression[:80].rstrip()}")
 
 
+@pytest.mark.parametrize("before", ["", "// five of them\n"])
+def test_a_comment_is_no_part_of_the_guard(before: str) -> None:
+    asked = claim({"selectors": [{"cel": {"expression": f'{before}device.attributes["d"].size == 5 // and no more'}}]})
+    devices: list[dict[str, Any]] = [{"name": "a"}, {"name": "b", "attributes": {"size": {"int": 5}}}]
+    (fix,) = advice(asked, cluster(devices, Settings()))[1].fixes
+    assert fix.steps[0].startswith("guarding size with has() in the selector ")
+
+
 def test_of_a_long_selector_the_cause_has_the_beginning() -> None:
     """The cause is in the titles of all formats, which selectors of 10 KiB have no room in."""
     long = " || ".join(['device.attributes["d"].size == 5'] * 100)
