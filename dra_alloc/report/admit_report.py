@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from dra_alloc.queues.standing import Standing
+from dra_alloc.queues.standing import NOT_MODELLED, Standing
 from dra_alloc.report.layout import plural
 from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.what_if_report import below_refused
@@ -61,6 +61,8 @@ def _finding(answer: WorkloadAnswer) -> Finding:
     code = str(answer.verdict)
     if answer.admission is not None and not answer.unmade and not answer.enough:
         code = answer.admission.code or code
+    if answer.doubt and answer.verdict is AdmitVerdict.UNDECIDED:
+        code = code if code != AdmitVerdict.UNDECIDED else NOT_MODELLED
     headline = Section("headline", answer, _headline, _shape)
     below, cause = below_refused(answer.refused if answer.verdict in _WITHOUT_PLACE else ())
     return Finding(answer.name, _LEVELS[answer.verdict], code, (headline, *below), answer.where, cause=cause)
@@ -68,22 +70,26 @@ def _finding(answer: WorkloadAnswer) -> Finding:
 
 def _headline(answer: WorkloadAnswer, verbose: bool) -> Iterator[str]:
     admission, said = answer.admission, _SAID[answer.verdict]
-    if answer.verdict is AdmitVerdict.UNDECIDED and not (admission is not None and admission.reasons):
+    if answer.verdict is AdmitVerdict.UNDECIDED and not _reasons(answer):
         said = "undecided: the budget ran out"
     if admission is None and answer.verdict is AdmitVerdict.PLACED:
         said = "without a queue, placed"
-    open_yet = admission is not None and admission.standing is Standing.UNDECIDED
-    shown = answer.placements and not open_yet
+    shown = answer.placements and not (answer.verdict is AdmitVerdict.UNDECIDED and _reasons(answer))
     count = f", {answer.running} of {plural(answer.count, 'pod')} placed" if shown else ""
     there = admission is not None and admission.queue and admission.code not in _NOWHERE
     queue = f" in {admission.queue}" if admission is not None and there else ""
     yield f"{answer.name} ({answer.kind}): {said}{queue}{count}"
     yield from (f"  {each}" for each in answer.unmade)
-    if admission is not None and not answer.enough:
-        yield from (f"  {each}" for each in admission.reasons)
+    yield from (f"  {each}" for each in _reasons(answer))
     if answer.jointly is LayerSays.YES and answer.verdict in _DEVICES:
         yield "  chosen together, there are devices for all of it: another order of its pods may do"
     yield from (f"  {each}" for each in answer.told.lines)
+
+
+def _reasons(answer: WorkloadAnswer) -> list[str]:
+    """Return why it is not admitted, or not known to have places."""
+    said = answer.admission.reasons if answer.admission is not None and not answer.enough else ()
+    return [*said, *([answer.doubt] if answer.doubt and answer.verdict is AdmitVerdict.UNDECIDED else [])]
 
 
 def _shape(answer: WorkloadAnswer) -> dict[str, Any]:
@@ -99,13 +105,13 @@ def _shape(answer: WorkloadAnswer) -> dict[str, Any]:
         "line": answer.where.line,
     }
     if admission is None:
-        return {**shape, "admitted": None, "reasons": list(answer.unmade)}
+        return {**shape, "admitted": None, "reasons": [*answer.unmade, *_reasons(answer)]}
     return {
         **shape,
         "admitted": admission.standing is Standing.ADMITTED,
         "order": admission.order or None,
         "code": admission.code,
-        "reasons": [*answer.unmade, *admission.reasons],
+        "reasons": [*answer.unmade, *dict.fromkeys((*admission.reasons, *_reasons(answer)))],
         **answer.told.members,
     }
 

@@ -17,6 +17,7 @@ from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.states import PodState, state_of
 
 __all__ = [
+    "DEFAULT_SCHEDULER",
     "Queued",
     "in_order",
     "may_preempt",
@@ -28,7 +29,7 @@ __all__ = [
     "waiting",
 ]
 
-_DEFAULT_SCHEDULER: Final = "default-scheduler"
+DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Queued:
         """Yield what is not looked at and could change the answer."""
         spec = self.pod.spec
         scheduler = scheduler_of(self.pod)
-        if scheduler != _DEFAULT_SCHEDULER:
+        if scheduler != DEFAULT_SCHEDULER:
             yield f"scheduler {scheduler} decides, which may do otherwise than kube-scheduler"
         if any(each.persistent_volume_claim or each.ephemeral for each in spec.volumes):
             yield "volumes are not looked at: they may leave fewer nodes"
@@ -77,7 +78,7 @@ class Queued:
 
 def scheduler_of(pod: Pod) -> str:
     """Return the name of the scheduler that the pod is for."""
-    return pod.spec.scheduler_name or _DEFAULT_SCHEDULER
+    return pod.spec.scheduler_name or DEFAULT_SCHEDULER
 
 
 def priority_of(pod: Pod) -> int:

@@ -86,6 +86,9 @@ _PLACED: Final = {
 }
 
 
+_WITH_PLACES: Final = frozenset({AdmitVerdict.PLACED, AdmitVerdict.IN_PART})
+
+
 @dataclass(frozen=True, slots=True)
 class SaidBeside:
     """What becomes of what is in no queue."""
@@ -113,7 +116,8 @@ class WorkloadAnswer:
     `placements` are those of its pods that were tried. `enough` says whether its gang, pods of the cluster included,
     has what it needs and one of these pods is of it: then it starts, and is placed in part where others have no place;
     it is None where each pod is for itself. `unmade` says why the
-    API server does not make all of it, `jointly` whether a choice for all pods at once would do.
+    API server does not make all of it, `jointly` whether a choice for all pods at once would do, and `doubt` why places
+    that its pods have here need not be theirs.
     """
 
     name: str
@@ -126,6 +130,7 @@ class WorkloadAnswer:
     enough: bool | None = None
     unmade: tuple[str, ...] = ()
     jointly: LayerSays = LayerSays.NOT_ASKED
+    doubt: str = ""
 
     @property
     def refused(self) -> tuple[SubjectAnswer, ...]:
@@ -140,6 +145,11 @@ class WorkloadAnswer:
     @property
     def verdict(self) -> AdmitVerdict:
         """What becomes of it."""
+        found = self._as_asked
+        return AdmitVerdict.UNDECIDED if self.doubt and found in _WITH_PLACES else found
+
+    @property
+    def _as_asked(self) -> AdmitVerdict:
         if self.unmade:
             return AdmitVerdict.NOT_CREATED
         if self.admission is not None and self.admission.standing is not Standing.ADMITTED:

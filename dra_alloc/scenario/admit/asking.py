@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from dra_alloc.cluster.attempts.queue import DEFAULT_SCHEDULER, scheduler_of
 from dra_alloc.errors import ManifestError, Problem, Where, by_place, first_few
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.queues.systems import QueueSystem
@@ -15,7 +16,7 @@ from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict, Workloa
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["AdmitQuestion", "left_open", "no_pods_of", "prepared_for", "read_at", "unmade"]
+__all__ = ["AdmitQuestion", "left_open", "no_pods_of", "placed_elsewhere", "prepared_for", "read_at", "unmade"]
 
 #: What the API server's own word bars a pod for, before any queue is asked.
 _UNMADE: Final = ("quota", "admin-access")
@@ -85,6 +86,13 @@ def unmade(subjects: Sequence[Subject]) -> tuple[str, ...]:
     """Return why the API server does not make pods, or not their claims, each reason once."""
     barred = [each.barred for each in subjects if each.barred is not None and each.barred.code in _UNMADE]
     return tuple(dict.fromkeys(each.text for each in barred))
+
+
+def placed_elsewhere(subjects: Sequence[Subject]) -> str:
+    """Return that a scheduler that is not modelled places pods, nothing where kube-scheduler does. Spec: QUEUE-7."""
+    named = dict.fromkeys(scheduler_of(each.pod) for each in subjects if each.pod is not None)
+    others = [each for each in named if each != DEFAULT_SCHEDULER]
+    return f"scheduler {first_few(others)} places its pods, which is not modelled" if others else ""
 
 
 def left_open(answers: Sequence[WorkloadAnswer]) -> Iterator[str]:

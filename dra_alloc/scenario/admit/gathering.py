@@ -16,7 +16,7 @@ from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.queues.standing import QueueAdmission
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
-from dra_alloc.scenario.admit.asking import AdmitQuestion, left_open, no_pods_of, read_at, unmade
+from dra_alloc.scenario.admit.asking import AdmitQuestion, left_open, no_pods_of, placed_elsewhere, read_at, unmade
 from dra_alloc.scenario.admit.held import held_back
 from dra_alloc.scenario.admit.jointly import JointQuestions
 from dra_alloc.scenario.admit.trying import Trying
@@ -200,7 +200,7 @@ class Gathered:
         answer = WorkloadAnswer(listed.name, listed.kind, len(subjects), None, unmade=unmade(subjects))
         if admission is None:
             found = tuple(alone[number] for number in listed.numbers)
-            answer = replace(answer, placements=found)
+            answer = replace(answer, placements=found, doubt=placed_elsewhere(subjects))
             joint = JointQuestions(self.checking.scheduling.cluster)
             return replace(answer, jointly=joint.of(subjects, found)) if answer.refused else answer
         said, told, enough = admission

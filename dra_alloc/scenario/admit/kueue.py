@@ -32,7 +32,15 @@ from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.standing import Standing
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.scenario.admit.answers import Admit, QueueTold, WorkloadAnswer
-from dra_alloc.scenario.admit.asking import AdmitQuestion, left_open, no_pods_of, prepared_for, read_at, unmade
+from dra_alloc.scenario.admit.asking import (
+    AdmitQuestion,
+    left_open,
+    no_pods_of,
+    placed_elsewhere,
+    prepared_for,
+    read_at,
+    unmade,
+)
 from dra_alloc.scenario.admit.held import held_back
 from dra_alloc.scenario.admit.jointly import JointQuestions
 from dra_alloc.scenario.admit.kueue_made import WorkloadsThere, with_quota
@@ -238,6 +246,7 @@ def _answer(
         said = f"admitted with {len(let_in)} of {len(pods.subjects)} pods at once"
         told = replace(told, lines=(said, *told.lines))
     answer = WorkloadAnswer(pods.name, pods.kind, len(subjects), admission, found, told=told, unmade=unmade(subjects))
+    answer = replace(answer, doubt=placed_elsewhere(subjects))
     return replace(answer, jointly=joint.of(subjects, found)) if answer.refused else answer
 
 

@@ -168,7 +168,7 @@ def test_what_a_set_requires_is_not_asked_of_pods_that_kai_does_not_see():
     ],
 )
 def test_what_a_group_asks_for_is_not_asked_of_pods_that_kai_does_not_see(spec, verdict):
-    made = pod("p", at="", annotations={"pod-group-name": "g"}, schedulerName="kai-schedular")
+    made = pod("p", at="", annotations={"pod-group-name": "g"}, schedulerName="default-scheduler")
     found = admitted([made, pod_group("g", "q", **spec)], *node("n", 1, rack="r"), FREE, topology("rack"))
     assert only(found).verdict is verdict
     assert any("PodGroup ns/g: pods are attached, and without schedulerName" in each for each in found.notes)

@@ -71,3 +71,29 @@ def test_what_every_answer_leaves_out_is_noted_last():
         assert others
         assert last.startswith("not modelled: ")
         assert not any(each.startswith("not modelled: ") for each in others)
+
+
+def of_scheduler(name: str, made: dict[str, Any]) -> dict[str, Any]:
+    made["spec"]["template"]["spec"]["schedulerName"] = name
+    return made
+
+
+@pytest.mark.parametrize("at", ["q", ""])
+@pytest.mark.parametrize("scheduler", ["my-own", "default-scheduler"])
+def test_places_that_another_scheduler_gives_are_not_known(at, scheduler):
+    made = of_scheduler(scheduler, job("j", at=at))
+    made["spec"]["suspend"] = False
+    found = asked(made)
+    known = scheduler == "default-scheduler"
+    assert only(found).verdict is (AdmitVerdict.PLACED if known else AdmitVerdict.UNDECIDED)
+    assert ("scheduler my-own places its pods, which is not modelled" in lines(found)) is not known
+
+
+def test_what_no_scheduler_could_place_is_no_also_by_another_one():
+    assert only(asked(of_scheduler("my-own", job("j", pods=5)))).verdict is AdmitVerdict.NEVER
+
+
+def test_pods_of_other_schedulers_beside_those_of_a_system():
+    made = of_scheduler("my-own", kai.job("j", "one"))
+    found = kai.admitted([made], *kai.node("n", 1), kai.queue("q", (-1, -1)))
+    assert only(found).verdict is AdmitVerdict.UNDECIDED
