@@ -17,9 +17,8 @@ from dra_alloc.cli.ages import check_ages
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.nothing import check_stdin_once
 from dra_alloc.cli.output import input_files, keep_inputs, show, tell, warn
-from dra_alloc.cli.reading import settings_of
+from dra_alloc.cli.reading import given_settings, settings_of
 from dra_alloc.cli.writing import STDOUT, checked, is_one_file, write_file
-from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError, Problem, by_place
 from dra_alloc.manifest import Manner, load_readable
 from dra_alloc.manifest.read.inputs import STDIN
@@ -80,7 +79,7 @@ def _plan(options: Namespace) -> SweepPlan:
         raise InputError("there is no cluster to change", hint="give its dump with --cluster, or clusters in the sweep")
     if options.cluster and plan.clusters:
         raise InputError("--cluster and clusters of the sweep do not go together")
-    settings_of_plan(plan, Settings(options.release, dict(options.gate), options.channel, options.semantics))
+    settings_of_plan(plan, given_settings(options))
     if not (plan.scenarios or options.manifests):
         raise InputError("nothing changes", hint="a sweep takes scenarios, manifests to apply with -f, or both")
     return plan

@@ -78,6 +78,9 @@ def test_who_uses_a_claim_is_told_with_what_made_it(tmp_path, capsys) -> None:
     found = told(tmp_path, capsys, claim("c"), *there)
     assert found["freeing claim ns/h"] == "used by pod web-0 of StatefulSet web"
     assert told(tmp_path, capsys, claim("c"), *there[:-2], claim("h", "d0"))["freeing claim ns/h"] == ""
+    job = claim("h", "d0", "web-0")
+    job["status"]["reservedFor"][0]["resource"] = "jobs"
+    assert told(tmp_path, capsys, claim("c"), *there[:-2], job, USER)["freeing claim ns/h"] == ""
 
 
 def test_who_else_asks_for_a_class_is_told(tmp_path, capsys) -> None:
