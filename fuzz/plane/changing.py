@@ -18,6 +18,14 @@ __all__ = ["Changer"]
 
 Json = dict[str, Any]
 _RESOURCE: Final = "resource.k8s.io/v1"
+#: Kinds that make pods themselves.
+_MAKERS: Final = (
+    ("apps/v1", "ReplicaSet"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "DaemonSet"),
+    ("batch/v1", "Job"),
+    ("v1", "ReplicationController"),
+)
 _KINDS: Final = (
     ("v1", "Node"),
     (_RESOURCE, "ResourceSlice"),
@@ -29,14 +37,9 @@ _KINDS: Final = (
     ("v1", "ResourceQuota"),
     ("v1", "Service"),
     ("apps/v1", "Deployment"),
-    ("apps/v1", "ReplicaSet"),
-    ("apps/v1", "StatefulSet"),
-    ("apps/v1", "DaemonSet"),
-    ("batch/v1", "Job"),
-    ("v1", "ReplicationController"),
+    *_MAKERS,
     ("v1", "Pod"),
 )
-_MAKERS: Final = _KINDS[10:15]
 _RULES: Final = "resource.k8s.io/v1beta2"
 #: So often pods are evicted that were made anew, at most.
 _ROUNDS: Final = 8
