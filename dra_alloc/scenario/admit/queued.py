@@ -246,7 +246,8 @@ def _least(owner: Pod | Workload, count: int) -> tuple[int, Unmade | None]:
     least = whole_number(said, _DIGITS) or 0
     if 0 < least < count:
         return least, None
-    wrong = f"annotation {_LEAST} has to be from 1 to {count - 1}, below the number of its pods"
+    bounds = f"has to be from 1 to {count - 1}, below the number of its pods" if count > 1 else "is for several pods"
+    wrong = f"annotation {_LEAST} {bounds}"
     return 0, (Standing.INADMISSIBLE, "minimum-malformed", wrong)
 
 

@@ -217,6 +217,11 @@ def test_a_job_may_be_admitted_with_fewer_pods(least, quota, verdict, placed):
     assert (f"admitted with {placed} of 4 pods at once" in lines(found)) is (0 < placed < 4)
 
 
+def test_of_one_pod_there_are_no_fewer():
+    answer = only(asked(elastic("1", pods=1), dump=queue("q", group(("f", 8)))))
+    assert of_kueue(answer).reasons == ("annotation kueue.x-k8s.io/job-min-parallelism is for several pods",)
+
+
 def test_who_is_admitted_with_fewer_pods_leaves_the_rest():
     """The first takes two of three cards, of which it would have had four; each pod of the second wants two."""
     second = job("k", "two", pods=1)
