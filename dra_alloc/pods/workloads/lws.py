@@ -58,9 +58,9 @@ class _Cut:
     def parts(self) -> list[list[int]]:
         """Return workers that have one template: all of them, or those of each subgroup with a domain for itself."""
         by_part: dict[int | None, list[int]] = {}
-        for number, part in enumerate(self.of):
-            by_part.setdefault(part if self.sub_key else None, []).extend([number] * bool(number))
-        return [each for each in by_part.values() if each] or [[]]
+        for number, part in enumerate(self.of[1:], 1):
+            by_part.setdefault(part if self.sub_key else None, []).append(number)
+        return list(by_part.values()) or [[]]
 
     def alone(self, template: Mapping[str, Any], slot: PodSlot) -> Mapping[str, Any]:
         """Return a pod's template with the domains that its group and its subgroup have for themselves."""
