@@ -4,10 +4,10 @@ What a person could change about a pod, or about one node, that has something ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from dra_alloc.api import ContainerPort, FrozenMap, Node, Pod, PodSpec, Quantity, Toleration
+from dra_alloc.api import Container, FrozenMap, Node, Pod, PodSpec, Quantity, Toleration
 from dra_alloc.explain.facts import Whose
 from dra_alloc.pods.amounts import CPU, EPHEMERAL, HUGE, MEMORY, PODS, in_units, pod_requests
 from dra_alloc.pods.filters.resources import shortfalls
@@ -106,17 +106,24 @@ def _unspread(pod: Pod, node: Node) -> Iterator[Remedy]:
 
 
 def _without_host_port(pod: Pod, node: Node) -> Iterator[Remedy]:
-    containers = pod.spec.containers
-    taken = dict.fromkeys(port.host_port for each in containers for port in each.ports if port.host_port)
-    for number in () if pod.spec.host_network else taken:
-        free = tuple(
-            [each.replaced(ports=tuple([_off_the_host(port, number) for port in each.ports])) for each in containers]
+    spec = pod.spec
+    ports = (port for each in (*spec.init_containers, *spec.containers) for port in each.ports)
+    for number in () if spec.host_network else dict.fromkeys(port.host_port for port in ports if port.host_port):
+        containers, first = (_off_the_host(each, number) for each in (spec.containers, spec.init_containers))
+        yield Remedy(
+            f"dropping the pod's hostPort {number}", 40, _with(pod, containers=containers, init_containers=first)
         )
-        yield Remedy(f"dropping the pod's hostPort {number}", 40, _with(pod, containers=free))
 
 
-def _off_the_host(port: ContainerPort, number: int) -> ContainerPort:
-    return port.replaced(host_port=0) if port.host_port == number else port
+def _off_the_host(containers: Sequence[Container], number: int) -> tuple[Container, ...]:
+    return tuple(
+        [
+            each.replaced(
+                ports=tuple([port.replaced(host_port=0) if port.host_port == number else port for port in each.ports])
+            )
+            for each in containers
+        ]
+    )
 
 
 _KINDS: Final[Mapping[str, Callable[[Pod, Node], Iterator[Remedy]]]] = {

@@ -40,6 +40,7 @@ LISTENING = {
     "resources": {"claims": [{"name": "c"}]},
     "ports": [{"containerPort": 1, "hostPort": 80}],
 }
+SIDECAR = {"name": "side", "image": "x", "restartPolicy": "Always", "ports": LISTENING["ports"]}
 #: As the control plane cordons nodes.
 CLOSED = {**CORDONED["spec"], "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}
 LIMITS = {
@@ -126,6 +127,11 @@ def pod(spec: dict[str, Any], count: int = 1, **requests: str) -> list[dict[str,
             [NODE, running("web", hostPort=80), *pod({"containers": [LISTENING]})],
             [["dropping the pod's hostPort 80"]],
             id="a port of the node",
+        ),
+        pytest.param(
+            [NODE, running("web", hostPort=80), *pod({"initContainers": [SIDECAR]})],
+            [["dropping the pod's hostPort 80"]],
+            id="a port of the node that a sidecar takes",
         ),
         pytest.param(
             [CORDONED, *pod({}, count=2)],
