@@ -254,7 +254,8 @@ _NO_ROOM: Final = {
     QuotaFit.NO_FIT: (Standing.NEVER, "exceeds-quota"),
     QuotaFit.OVER_AVAILABLE: (Standing.WAITING, "waits-for-quota"),
 }
-_MAY_BE_FEWER: Final = "it may be admitted with fewer pods, or preempt others for all: which of these is not modelled"
+_MAY_PREEMPT: Final = "it may be admitted with fewer pods, or preempt others for all: which of these is not modelled"
+_MAY_BE_FEWER: Final = "it may be admitted with fewer pods, for which there may be a domain: that is not modelled"
 _ANYWHERE: Final[tuple[Mapping[str, DomainCounts], str, bool]] = ({}, "", True)
 _UNSUITED: Final = (Standing.INADMISSIBLE, "flavors-unsuitable")
 
@@ -276,7 +277,7 @@ def _cycles(
                 yield from _parked(head, found, queue, behind)
             elif all(tree.fit(queue.name, key, amount) is QuotaFit.FIT for key, amount in found.usage.items()):
                 domains, against, ever = rooms.look(head.sets, found.flavors, queue) if not head.doubt else _ANYWHERE
-                if against:
+                if against and not _may_be_fewer(head):
                     found.fit = QuotaFit.OVER_AVAILABLE if ever else QuotaFit.NO_FIT
                     found.reasons.append(against)
                     yield from _parked(head, found, queue, behind, "no-domain")
@@ -284,6 +285,7 @@ def _cycles(
                 for key, amount in found.usage.items():
                     tree.ledger.charge(queue.name, key, amount)
                 unknown = head.doubt or _elsewhere(queue, objects) or rooms.unknown(found.flavors, domains)
+                unknown = unknown or (_MAY_BE_FEWER if against else "")
                 if unknown:
                     rooms.leave_open(head.workload.name, found.flavors)
                     yield from _unknown(head, found, queue, behind, unknown)
@@ -299,20 +301,23 @@ def _tried(
     """
     Return how a head fits: with as many of its pods as do, if it may be admitted with fewer.
 
-    Of a queue that may preempt it is not known whether it does that first. Spec: KUEUE-51.
+    Of a queue that may preempt it is in doubt whether it does that first. Spec: KUEUE-51.
     """
-    found, least = assigned(head.sets, queue, tree, objects), head.workload.least
-    if found.fit is QuotaFit.FIT or not least or len(head.sets) != 1:
+    found = assigned(head.sets, queue, tree, objects)
+    if found.fit is QuotaFit.FIT or not _may_be_fewer(head):
         return head, found
     (whole,) = head.sets
-    fewer = range(whole.asked.count - 1, least - 1, -1)
+    fewer = range(whole.asked.count - 1, head.workload.least - 1, -1)
     place = bisect_left(fewer, True, key=lambda count: _fits(whole.of(count), queue, tree, objects))
     if place == len(fewer):
         return head, found
-    if queue.preempts:
-        return head, replace(found, reasons=[_MAY_BE_FEWER], doubtful=True)
     part = (whole.of(fewer[place]),)
-    return replace(head, sets=part), assigned(part, queue, tree, objects)
+    taken = replace(head, doubt=head.doubt or _MAY_PREEMPT) if queue.preempts else replace(head, sets=part)
+    return taken, assigned(part, queue, tree, objects)
+
+
+def _may_be_fewer(head: QueueStanding) -> bool:
+    return len(head.sets) == 1 and 0 < head.workload.least < head.sets[0].asked.count
 
 
 def _fits(part: ChargedSet, queue: ClusterQueue, tree: QuotaTree, objects: KueueObjects) -> bool:
@@ -341,8 +346,6 @@ def _parked(
     """Yield a head that nothing lets in any more; of a strict queue with all behind it."""
     left.pop()
     standing, code = _UNSUITED if found.unsuited else _NO_ROOM[found.fit]
-    if found.doubtful:
-        standing, code = Standing.UNDECIDED, NOT_MODELLED
     preempts = queue.preempts and standing is Standing.WAITING
     reasons = tuple(found.reasons)
     yield replace(head, standing=standing, code=why or code, reasons=reasons, assignment=found, may_preempt=preempts)

@@ -30,8 +30,7 @@ class Assignment:
     """
     Flavors by pod set and resource, what they are charged, and the worst fit of any; `level` is how far it borrows.
 
-    `reasons` say why it does not fit, flavor by flavor; `unsuited` that pods of it are kept out of all their flavors,
-    `doubtful` that it may fit in part.
+    `reasons` say why it does not fit, flavor by flavor; `unsuited` that pods of it are kept out of all their flavors.
     """
 
     fit: QuotaFit = QuotaFit.FIT
@@ -40,7 +39,6 @@ class Assignment:
     usage: Counter[Key] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
     unsuited: bool = False
-    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

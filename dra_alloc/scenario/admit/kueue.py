@@ -193,10 +193,11 @@ def _subjects(
 
 def _let_in(pods: QueuedPods, admission: QueueStanding | None) -> Iterator[tuple[int, str]]:
     """Yield the places of the pods that run at once, and their sets: all, or as many as it is admitted with."""
-    left = Counter({each.asked.name: each.asked.count for each in admission.sets} if admission is not None else {})
+    counts = {each.asked.name: each.asked.count for each in admission.sets} if admission is not None else {}
+    let_in = Counter[str]()
     for number, name in zip(pods.subjects, pods.sets, strict=True):
-        if name not in left or left[name] > 0:
-            left[name] -= name in left
+        let_in[name] += 1
+        if let_in[name] <= counts.get(name, let_in[name]):
             yield number, name
 
 

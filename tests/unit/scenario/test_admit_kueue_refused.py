@@ -231,8 +231,12 @@ def test_who_is_admitted_with_fewer_pods_leaves_the_rest():
 
 
 def test_whether_a_queue_preempts_or_admits_with_fewer_is_not_known():
-    preempting = queue("q", group(("f", 3)), preemption={"withinClusterQueue": "LowerPriority"})
-    assert only(asked(elastic("2"), dump=preempting)).verdict is AdmitVerdict.UNDECIDED
+    """What it would be admitted with is nobody else's; of a StrictFIFO queue all behind it are undecided, too."""
+    for strict, behind in (({}, AdmitVerdict.WAITING), ({"queueingStrategy": "StrictFIFO"}, AdmitVerdict.UNDECIDED)):
+        preempting = queue("q", group(("f", 3)), preemption={"withinClusterQueue": "LowerPriority"}, **strict)
+        found = asked(elastic("2"), job("k"), dump=preempting)
+        assert [each.verdict for each in found.workloads] == [AdmitVerdict.UNDECIDED, behind]
+        assert "admitted with 3" not in lines(found)
 
 
 def test_nothing_is_in_a_queue_that_is_not_there():

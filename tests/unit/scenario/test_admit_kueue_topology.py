@@ -11,7 +11,19 @@ import pytest
 from dra_alloc.errors import ManifestError
 from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, admit
-from tests.unit.scenario.queueing import COMMON, CONFIGURATION, group, job, kueue, node, objects, of_kueue, only, queue
+from tests.unit.scenario.queueing import (
+    COMMON,
+    CONFIGURATION,
+    group,
+    job,
+    kueue,
+    node,
+    objects,
+    of_kueue,
+    only,
+    queue,
+    reasons,
+)
 
 RACK = "kueue.x-k8s.io/podset-required-topology"
 IN_A_RACK: dict[str, Any] = {RACK: "rack"}
@@ -91,6 +103,14 @@ def test_a_level_is_asked_for_where_the_flavor_has_no_topology():
     answer = admit(objects(made), objects(*COMMON, *queue("q", group(("f", 1)))))
     assert only(answer).verdict is AdmitVerdict.NEVER
     assert "podset main: flavor f has no topologyName" in lines(answer)
+
+
+def test_whether_fewer_pods_find_a_domain_is_not_known():
+    made = asking(pods=3, **IN_A_RACK)
+    made["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "2"}
+    answer = found([made, asking("next", **IN_A_RACK)], *place("a", "r1", 2), *place("b", "r2", 1), NET)
+    assert [each.verdict for each in answer.workloads] == [AdmitVerdict.UNDECIDED] * 2
+    assert "for which there may be a domain" in reasons(answer.workloads[0])
 
 
 def test_who_is_admitted_before_has_taken_the_room():
