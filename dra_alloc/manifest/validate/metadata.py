@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 from dra_alloc.api import ObjectMeta, OwnerReference
 from dra_alloc.api.go_text import quote
-from dra_alloc.api.names import label_faults, label_key_faults, label_value_faults, subdomain_faults
+from dra_alloc.api.names import label_faults, label_key_faults, subdomain_faults
+from dra_alloc.manifest.validate.parts import check_label_map
 from dra_alloc.manifest.validate.releases import CLASSES_BY_NAME, OWNERS_APART, UNWORDED
 from dra_alloc.manifest.validate.violations import Violations
 
@@ -130,12 +131,11 @@ def check_generate_name(v: Violations, metadata: ObjectMeta) -> None:
 
 def check_labels(v: Violations, metadata: ObjectMeta, path: str) -> None:
     """Check labels and annotations."""
-    for key, value in metadata.labels.items():
-        v.names(f"{path}.labels", label_key_faults(key))
-        v.names(f"{path}.labels", label_value_faults(value))
+    check_label_map(v, metadata.labels, f"{path}.labels")
     for key in metadata.annotations:
         # Go lowers each character alone; Python makes two characters of this one.
-        v.names(f"{path}.annotations", label_key_faults(key.replace("\u0130", "i").lower()))
+        faults = label_key_faults(key.replace("\u0130", "i").lower())
+        v.names(f"{path}.annotations", [fault._replace(value=fault.value and key) for fault in faults])
     v.too_long(f"{path}.annotations", "".join(map("".join, metadata.annotations.items())), ANNOTATIONS_MAX)
 
 

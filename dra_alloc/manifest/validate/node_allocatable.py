@@ -44,12 +44,14 @@ def _mapping(v: Violations, mapping: NodeAllocatableResourceMapping, device: Dev
     key, factor, fixed = mapping.capacity_key, mapping.capacity_multiplier, mapping.device_multiplier
     _capacity_key(v, key, device, path)
     if key is not None and factor is None:
-        v.required(f"{path}.capacityMultiplier", _together(v, "capacityMultiplier", "capacityKey"))
+        _together(v, path, "capacityMultiplier", "capacityKey")
     elif key is not None:
         _positive(v, factor, f"{path}.capacityMultiplier")
     _positive(v, fixed, f"{path}.deviceMultiplier")
     if key is None and factor is not None:
-        v.required(f"{path}.capacityKey", _together(v, "capacityKey", "capacityMultiplier"))
+        _together(v, path, "capacityKey", "capacityMultiplier")
+    if v.as_stored:
+        return
     if key is None and fixed is None:
         v.invalid(v.sent(path), "", f"must specify one of: {_ONE_OF}")
     elif key is not None and fixed is not None:
@@ -71,9 +73,12 @@ def _positive(v: Violations, factor: Quantity | None, path: str) -> None:
         v.invalid(path, str(factor), "must be positive")
 
 
-def _together(v: Violations, name: str, other: str) -> str:
-    """Return what is said of a member that is missing beside another."""
-    return f"{'must be set' if v.holds(PAIRS_BRIEFLY) else f'{name} is required'} when {other} is set"
+def _together(v: Violations, path: str, name: str, other: str) -> None:
+    """Miss a member beside another."""
+    if v.holds(PAIRS_BRIEFLY):
+        v.required(v.sent(f"{path}.{name}"), f"must be set when {other} is set")
+    else:
+        v.required(f"{path}.{name}", f"{name} is required when {other} is set")
 
 
 def _overhead(v: Violations, overhead: NodeAllocatableOverhead, path: str) -> None:

@@ -29,12 +29,13 @@ from dra_alloc.api.names import (
     subdomain_faults,
 )
 from dra_alloc.limits import SELECTORS_MAX
-from dra_alloc.manifest.validate.releases import AMOUNTS_OF_CLAIMS, NO_EFFECT_NONE
+from dra_alloc.manifest.validate.releases import AMOUNTS_OF_CLAIMS, NO_EFFECT_NONE, OWNERS_APART
 from dra_alloc.manifest.validate.violations import Violations
 
 __all__ = [
     "check_amounts",
     "check_label_keys",
+    "check_label_map",
     "check_label_selector",
     "check_node_selector",
     "check_node_term",
@@ -155,10 +156,20 @@ _SOME_VALUES: Final = "must be specified when `operator` is 'In' or 'NotIn'"
 _ONE_VALUE: Final = "must be specified single value when `operator` is 'Lt' or 'Gt'"
 
 
+def check_label_map(v: Violations, labels: Mapping[str, str], path: str) -> None:
+    """Check labels by key; what is wrong with a value may be told once. Spec: VAL-23."""
+    told: set[str] = set()
+    for key, value in labels.items():
+        v.names(path, label_key_faults(key))
+        if value not in told:
+            v.names(path, label_value_faults(value))
+        if v.holds(OWNERS_APART):
+            told.add(value)
+
+
 def check_label_selector(v: Violations, selector: LabelSelector, path: str) -> None:
     """Check a selector of labels. Spec: VAL-97."""
-    for key, value in selector.match_labels.items():
-        v.names(f"{path}.matchLabels", (*label_key_faults(key), *label_value_faults(value)))
+    check_label_map(v, selector.match_labels, f"{path}.matchLabels")
     for position, requirement in enumerate(selector.match_expressions):
         _expression(v, requirement, f"{path}.matchExpressions[{position}]")
 

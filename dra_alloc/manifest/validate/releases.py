@@ -26,6 +26,7 @@ __all__ = [
     "KEYS_APART",
     "LOOKS_ON",
     "NAMES_IN_EARLY_WORDS",
+    "NODES_OF_ALL",
     "NO_EFFECT_NONE",
     "ONE_SLASH",
     "ONE_TERM_A_DEVICE",
@@ -66,21 +67,21 @@ DEFAULT_AT_BOUND: Final = Span(end="1.37")
 CLASSES_BY_NAME: Final = Span("1.35")
 #: The values of attributes are counted, too.
 VALUES_COUNTED: Final = Span("1.36")
-#: What is wrong with an owner is told at this owner, and what is wrong with metadata in the same words once.
+#: What is wrong with an owner is told at this owner, and with metadata or labels in the same words once.
 OWNERS_APART: Final = Span("1.37")
 #: What may not be changed in a StatefulSet is told at its field, not of all of its spec.
 STATEFUL_SET_BY_FIELD: Final = Span("1.37")
 #: Generated checks are enforced, in their words, at the paths of the version that was sent.
 GENERATED: Final = Span("1.37")
 #: Taints of a device that stay as they are are not looked at, but by generated checks.
-TAINTS_KEPT: Final = Span(end="1.38")
+TAINTS_KEPT: Final = Span("1.35", "1.38")
 #: Nor are the capacities of such a device.
 CAPACITIES_KEPT: Final = Span("1.37", "1.38")
 #: Nor are devices that all stay as they are.
 DEVICES_KEPT: Final = Span("1.38")
 #: A step below nothing is refused as one of nothing is.
 STEP_ABOVE_ZERO: Final = Span("1.37")
-#: Of what belongs together a missing member is told without its name.
+#: Of what belongs together a missing member is told without its name, by a generated check.
 PAIRS_BRIEFLY: Final = Span("1.38")
 #: What owners and conditions lack is told without words, and zero as a number.
 UNWORDED: Final = Span("1.38")
@@ -90,6 +91,8 @@ DRIVERS_IN_CAPITALS_TOLD: Final = Span("1.35")
 EMPTY_SELECTORS_TOLD: Final = Span("1.38")
 #: What requests ask of capacities is looked at, and what is consumed of them.
 AMOUNTS_OF_CLAIMS: Final = Span("1.38")
+#: The nodes of devices are looked at beyond their number, too.
+NODES_OF_ALL: Final = Span("1.38")
 #: The selector of a device, too, has one term.
 ONE_TERM_A_DEVICE: Final = Span("1.38")
 #: The capacity that a device takes of its node is named as capacities are.

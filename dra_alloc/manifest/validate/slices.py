@@ -42,6 +42,7 @@ from dra_alloc.manifest.validate.releases import (
     DEVICES_KEPT,
     EMPTY_IS_REQUIRED,
     GENERATED,
+    NODES_OF_ALL,
     ONE_SLASH,
     ONE_TERM_A_DEVICE,
     TAINTS_KEPT,
@@ -165,28 +166,39 @@ def check_node_operations(v: Violations, skipped: tuple[str, ...], path: str, be
 
 
 def _devices(v: Violations, spec: ResourceSliceSpec, before: ResourceSliceSpec | None) -> None:
-    """Check devices, some of which were there; rare features halve their number. Spec: VAL-8, VAL-12, VAL-71."""
-    per_device = bool(spec.per_device_node_selection)
+    """Check devices, some of which were there, and their nodes. Spec: VAL-12, VAL-67."""
     same = before is not None and _are_same(spec.devices, before.devices)
-    if same and before is not None and per_device == bool(before.per_device_node_selection) and v.holds(DEVICES_KEPT):
+    kept = same and v.holds(DEVICES_KEPT)
+    if kept and before is not None and spec.per_device_node_selection == before.per_device_node_selection:
         return
-    there = {} if before is None else {each.name: each for each in before.devices}
+    crowded = not kept and _are_crowded(v, spec.devices)
+    if not kept and (v.generated or not crowded):
+        with v.generated_checks(crowded):
+            _each_device(v, spec, before, same=same)
+    with v.generated_checks(crowded and not v.holds(NODES_OF_ALL)):
+        for position, device in enumerate(spec.devices):
+            per_device = bool(spec.per_device_node_selection)
+            _device_nodes(v, device, f"spec.devices[{position}]", per_device=per_device)
+
+
+def _are_crowded(v: Violations, devices: tuple[Device, ...]) -> bool:
+    """Check the number of devices, which rare features halve. Spec: VAL-8, VAL-71."""
     special = not v.holds(COUNTERS_TOGETHER) and any(
         device.taints or device.consumes_counters or any(map(has_lists, device.attributes.values()))
-        for device in spec.devices
+        for device in devices
     )
-    crowded = v.too_many("spec.devices", len(spec.devices), DEVICES_WITH_FEATURES_MAX if special else DEVICES_MAX)
-    if crowded and not v.generated:
-        return
+    return v.too_many("spec.devices", len(devices), DEVICES_WITH_FEATURES_MAX if special else DEVICES_MAX)
+
+
+def _each_device(v: Violations, spec: ResourceSliceSpec, before: ResourceSliceSpec | None, *, same: bool) -> None:
+    there = {} if before is None else {each.name: each for each in before.devices}
     firsts = first_of_each(device.name for device in spec.devices)
-    with v.generated_checks(crowded):
-        check_references_to_counters(v, spec)
-        for position, device in enumerate(spec.devices):
-            path = f"spec.devices[{position}]"
-            if not firsts[position]:
-                v.named_twice(path, device.name)
-            _device(v, device, path, there.get(device.name), same=same)
-            _device_nodes(v, device, path, per_device=per_device)
+    check_references_to_counters(v, spec)
+    for position, device in enumerate(spec.devices):
+        path = f"spec.devices[{position}]"
+        if not firsts[position]:
+            v.named_twice(path, device.name)
+        _device(v, device, path, there.get(device.name), same=same)
 
 
 def _device(v: Violations, device: Device, path: str, was: Device | None, *, same: bool) -> None:
@@ -197,10 +209,10 @@ def _device(v: Violations, device: Device, path: str, was: Device | None, *, sam
         if was is None or device.capacity != was.capacity or not v.holds(CAPACITIES_KEPT):
             _capacities(v, device, path)
         check_device_counters(v, device, path)
+        check_node_allocatable(v, device, path)
+        check_binding(v, device, path)
     if not same or not v.holds(GENERATED):
         _taints(v, device, path, kept=was is not None and device.taints == was.taints and v.holds(TAINTS_KEPT))
-    check_binding(v, device, path)
-    check_node_allocatable(v, device, path)
 
 
 def _are_same(devices: tuple[Device, ...], before: tuple[Device, ...]) -> bool:

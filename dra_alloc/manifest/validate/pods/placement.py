@@ -17,6 +17,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.api.names import label_faults, label_key_faults, label_value_faults, subdomain_faults
 from dra_alloc.manifest.validate.parts import (
+    check_label_map,
     check_label_selector,
     check_node_selector,
     check_node_term,
@@ -43,8 +44,7 @@ def check_placement(v: Violations, spec: PodSpec, path: str) -> None:
     """Check where a pod runs. Spec: VAL-97 to VAL-102."""
     if spec.restart_policy is not None and spec.restart_policy not in RESTARTS:
         v.unsupported(f"{path}.restartPolicy", spec.restart_policy, RESTARTS)
-    for key, value in spec.node_selector.items():
-        v.names(f"{path}.nodeSelector", (*label_key_faults(key), *label_value_faults(value)))
+    check_label_map(v, spec.node_selector, f"{path}.nodeSelector")
     if spec.node_name:
         v.names(f"{path}.nodeName", subdomain_faults(spec.node_name))
     _affinity(v, spec, f"{path}.affinity")
