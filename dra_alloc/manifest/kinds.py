@@ -38,6 +38,7 @@ __all__ = [
     "RESOURCE_GROUP",
     "SCHEDULING_GROUP",
     "SERVED",
+    "SHOWN_TEMPLATES",
     "SLICE",
     "Kind",
     "Unserved",
@@ -145,6 +146,14 @@ KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _ALL}
 #: Members of documents that hold objects of these kinds.
 MEMBERS: Final = tuple(dict.fromkeys(kind.member for kind in _ALL))
 
+#: Kinds that make pods by templates that stand in them: one without any is kept, for that to be told with its place.
+SHOWN_TEMPLATES: Final = frozenset(
+    {("jobset.x-k8s.io", "JobSet"), ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"), ("grove.io", "PodClique")}
+    | {("disaggregatedset.x-k8s.io", "DisaggregatedSet"), ("serving.knative.dev", "Service")}
+    | {("batch.volcano.sh", each) for each in ("Job", "CronJob")}
+    | {("ray.io", each) for each in ("RayCluster", "RayJob", "RayService", "RayCronJob")}
+    | {("kubeflow.org", f"{each}Job") for each in ("PyTorch", "TF", "XGBoost", "Paddle", "JAX", "MPI")}
+)
 #: Kinds that make pods although no pod spec may be seen in them: what they make is said by `dra_alloc.pods.workloads`.
 HIDDEN_TEMPLATES: Final = frozenset(
     {

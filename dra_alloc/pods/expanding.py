@@ -26,6 +26,7 @@ from dra_alloc.api import (
 )
 from dra_alloc.errors import Problem, Where, in_brief
 from dra_alloc.manifest import Documents, Workload
+from dra_alloc.manifest.kinds import SHOWN_TEMPLATES
 from dra_alloc.pods.admission import PodClasses, problems_of_made
 from dra_alloc.pods.limit_ranges import LimitRanges
 from dra_alloc.pods.workloads.names import unique
@@ -34,7 +35,7 @@ from dra_alloc.pods.workloads.plans import Misfit, PodPlan, PodSet, PodSlot, Rol
 from dra_alloc.pods.workloads.reading import using
 from dra_alloc.pods.workloads.shapes import Taught, assumed, by_rule, unserved_kind, unserved_kinds
 from dra_alloc.pods.workloads.states import PodState, is_live, state_of
-from dra_alloc.pods.workloads.table import MAKERS, NO_MAKERS, maker_of
+from dra_alloc.pods.workloads.table import NO_MAKERS, maker_of
 
 __all__ = ["NOT_ANEW", "ExpandedPod", "MadePods", "expanded"]
 
@@ -125,14 +126,8 @@ def _state_of_written(pod: Pod, there: PodsThere) -> PodState:
 
 def _of_unknown(manifests: Documents) -> Iterator[tuple[Any, Problem]]:
     """Yield what is wrong with kinds of which only the number is known: nothing in them looked like a pod's."""
-    unserved = unserved_kinds(manifests.unknown)
-    for kind in manifests.unknown:
-        api_version, _, name = kind.rpartition(" ")
-        if kind in unserved:
-            yield None, unserved[kind]
-        elif any((each.group, each.kind) == (api_version.rpartition("/")[0], name) for each in MAKERS):
-            said = f"there is no pod template in a {name} of {in_brief(api_version)}"
-            yield None, Problem(said, Where("the manifests"))
+    for problem in unserved_kinds(manifests.unknown).values():
+        yield None, problem
 
 
 def _in_order(manifests: Documents) -> Iterator[Pod | Workload]:
@@ -259,6 +254,8 @@ class _Making:
             unserved = unserved_kind(workload.api_version, workload.kind)
             if unserved is not None:
                 raise Misfit("kind", unserved.message, unserved.hint)
+            if (workload.group, workload.kind) in SHOWN_TEMPLATES and not workload.templates:
+                raise Misfit("spec", f"there is no pod template in a {workload.kind} of {workload.api_version}")
             if maker is not None and maker.plan is not None:
                 if elsewhere := maker.made_elsewhere(workload):
                     self.notes.append(elsewhere)

@@ -13,7 +13,7 @@ from dra_alloc.api import FrozenMap, ObjectMeta, Pod
 from dra_alloc.api._base import freeze_json
 from dra_alloc.manifest.convert.conversion import OtherShape
 from dra_alloc.manifest.documents import PodTemplate, Workload
-from dra_alloc.manifest.kinds import HIDDEN_TEMPLATES, QUEUEING, Kind
+from dra_alloc.manifest.kinds import HIDDEN_TEMPLATES, QUEUEING, SHOWN_TEMPLATES, Kind
 from dra_alloc.manifest.make.inspection import plain
 from dra_alloc.manifest.read.paths import Path, render
 
@@ -32,7 +32,7 @@ def kept_as_written(api_version: str, name: str, value: Any) -> Kind | None:
     group, _, version = api_version.rpartition("/")
     if (group, name) in QUEUEING or ((api_version, name) == ("v1", "ConfigMap") and _configures(value)):
         return Kind(group, name, "queueing", (version,))
-    if (group, name) in HIDDEN_TEMPLATES or next(pod_specs(value), None) is not None:
+    if (group, name) in HIDDEN_TEMPLATES | SHOWN_TEMPLATES or next(pod_specs(value), None) is not None:
         return Kind(group, name, "workloads", (version,))
     return None
 

@@ -362,11 +362,6 @@ def test_what_is_wrong_with_a_workload_is_a_problem_with_its_place(kind, api, sp
     assert words in problem.message
 
 
-def test_a_known_kind_without_any_pod_template_is_a_problem():
-    (problem,) = made(manifest("jobset.x-k8s.io/v1alpha2", "JobSet", "replicatedJobs: [{name: a}]")).problems
-    assert problem.message == "there is no pod template in a JobSet of jobset.x-k8s.io/v1alpha2"
-
-
 @given(
     replicas=st.integers(0, 4),
     parallelism=st.integers(0, 4),
