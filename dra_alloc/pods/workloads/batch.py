@@ -17,7 +17,7 @@ from dra_alloc.pods.workloads.reading import (
     bounded,
     controller_of,
     flag,
-    items,
+    has_ended,
     labelled,
     number_in,
     template_in,
@@ -66,7 +66,7 @@ def cron_job(workload: Workload, around: Around) -> PodPlan:
 
     Spec: EXPAND-15.
     """
-    runs = [each for each in around.children(workload) if not _is_over(value_at(each.body, "status") or {})]
+    runs = [each for each in around.children(workload) if not has_ended(value_at(each.body, "status") or {})]
     if runs:
         plans = [_told(each, JobRun.of(each, around, "spec.jobTemplate.spec")) for each in runs]
         return PodPlan(tuple(found for plan in plans for found in plan.sets), notes=_allows(workload))
@@ -90,7 +90,7 @@ def _told(workload: Workload, run: JobRun) -> PodPlan:
 
 
 def _why_none(run: JobRun) -> str:
-    return "over" if _is_over(run.status or {}) else "suspended"
+    return "over" if has_ended(run.status or {}) else "suspended"
 
 
 def pods_of_job(run: JobRun) -> PodSet | None:
@@ -104,7 +104,7 @@ def pods_of_job(run: JobRun) -> PodSet | None:
     Spec: EXPAND-14. Raises: Misfit.
     """
     template = template_in(run.spec, "template", run.at)
-    if _is_over(run.status or {}) or flag(run.spec, "suspend"):
+    if has_ended(run.status or {}) or flag(run.spec, "suspend"):
         return None
     succeeded = [pod for pod in run.there if pod.status.phase == "Succeeded"]
     alone = value_at(run.spec, "completions") is None and value_at(run.spec, "parallelism") is None
@@ -150,8 +150,3 @@ def _done(status: Mapping[str, Any] | None, succeeded: list[Pod]) -> set[int]:
         if first.isdecimal() and (last or first).isdecimal():
             done.update(range(int(first), int(last or first) + 1))
     return done
-
-
-def _is_over(status: Mapping[str, Any]) -> bool:
-    ended = ("Complete", "Failed", "SuccessCriteriaMet", "FailureTarget")
-    return any(each.get("type") in ended and each.get("status") == "True" for each in items(status, "conditions"))

@@ -15,6 +15,7 @@ from dra_alloc.pods.workloads.reading import (
     controller_of,
     copies,
     flag,
+    has_ended,
     items,
     labelled,
     number,
@@ -42,7 +43,7 @@ _ANCESTOR: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 def training_job(workload: Workload, around: Around) -> PodPlan:
     """Return a pod `<job>-<type>-<number>` for each replica of each type. Spec: EXPAND-21."""
-    if flag(workload.body, "spec.runPolicy.suspend") or _is_over(workload):
+    if flag(workload.body, "spec.runPolicy.suspend") or has_ended(value_at(workload.body, "status")):
         return _none(workload)
     return PodPlan(together(_replicas(workload, around, skip="")), notes=tuple(_elastic(workload)))
 
@@ -51,7 +52,7 @@ def mpi_job(workload: Workload, around: Around) -> PodPlan:
     """Return the workers, `<job>-worker-<number>`, and the pod of the Job that launches. Spec: EXPAND-22."""
     if not workload.api_version.endswith("/v2beta1"):
         return training_job(workload, around)
-    if flag(workload.body, "spec.runPolicy.suspend") or _is_over(workload):
+    if flag(workload.body, "spec.runPolicy.suspend") or has_ended(value_at(workload.body, "status")):
         return _none(workload)
     path = "spec.mpiReplicaSpecs.Launcher"
     name = f"{workload.name}-launcher"
@@ -98,14 +99,8 @@ def _elastic(workload: Workload) -> Iterator[str]:
 
 
 def _none(workload: Workload) -> PodPlan:
-    why = "over" if _is_over(workload) else "suspended"
+    why = "over" if has_ended(value_at(workload.body, "status")) else "suspended"
     return PodPlan(notes=(f"{workload.called} is {why}: it makes no pods",))
-
-
-def _is_over(workload: Workload) -> bool:
-    ended = ("Succeeded", "Failed", "Complete")
-    conditions = items(workload.body, "status.conditions")
-    return any(each.get("type") in ended and each.get("status") == "True" for each in conditions)
 
 
 def train_job(workload: Workload, around: Around) -> PodPlan:
@@ -114,7 +109,7 @@ def train_job(workload: Workload, around: Around) -> PodPlan:
 
     Spec: EXPAND-23. Raises: Misfit, without the runtime.
     """
-    if flag(workload.body, "spec.suspend") or _is_over(workload):
+    if flag(workload.body, "spec.suspend") or has_ended(value_at(workload.body, "status")):
         return _none(workload)
     kind = text(workload.body, "spec.runtimeRef.kind", "ClusterTrainingRuntime")
     name = text(workload.body, "spec.runtimeRef.name")

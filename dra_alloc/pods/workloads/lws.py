@@ -94,7 +94,7 @@ def _cut(spec: Mapping[str, Any], size: int, at: str, annotations: Mapping[str, 
     excluded = text(spec, f"{policy}.subGroupPolicyType", "LeaderWorker") == "LeaderExcluded"
     beside = (size - 1) % of_part == 0 if of_part else False
     if not 1 <= of_part <= size or not (beside or (not excluded and size % of_part == 0)):
-        whole = "size - 1" if excluded else "size, or size - 1,"
+        whole = "size - 1" if excluded else "size or size - 1"
         raise Misfit(f"{path}.subGroupSize", f"has to be from 1 to the size, {size}, and to divide {whole}")
     shift = 1 if beside and size % of_part else 0
     workers = [(number - shift) // of_part for number in range(1, size)]

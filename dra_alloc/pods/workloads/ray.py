@@ -15,6 +15,7 @@ from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet
 from dra_alloc.pods.workloads.reading import (
     bounded,
     flag,
+    has_ended,
     items,
     labelled,
     number_in,
@@ -68,7 +69,7 @@ def _name_of_cluster(workload: Workload, around: Around) -> str:
 
 def _job(workload: Workload, cluster: str, name: str, at: str, around: Around) -> PodPlan:
     spec = value_at(workload.body, at) or {}
-    ended = text(workload.body, "status.jobDeploymentStatus") in ("Complete", "Failed")
+    ended = has_ended(value_at(workload.body, "status"))
     if flag(spec, "suspend") or ended:
         return PodPlan(notes=(f"{workload.called} is {'over' if ended else 'suspended'}: it makes no pods",))
     sets: list[PodSet] = []

@@ -19,6 +19,7 @@ __all__ = [
     "copies",
     "covers",
     "flag",
+    "has_ended",
     "items",
     "labelled",
     "marks_in",
@@ -38,6 +39,8 @@ __all__ = [
 
 #: How many pods of one workload are tried.
 _MOST: Final = 10_000
+#: What kinds call the end of their objects, in conditions and states.
+_ENDS: Final = ("Complete", "Completed", "Failed", "FailureTarget", "SuccessCriteriaMet", "Succeeded")
 
 
 def value_at(value: Any, path: str) -> Any:
@@ -135,6 +138,12 @@ def template_in(value: Any, path: str, at: str = "") -> Mapping[str, Any]:
     for each in ("labels", "annotations"):
         marks_in(metadata, each, f"{where}.metadata")
     return {"metadata": metadata, "spec": spec}
+
+
+def has_ended(status: Any) -> bool:
+    """Return whether a status says that its object is over, as any of the kinds says it."""
+    said = [each.get("type") for each in items(status, "conditions") if each.get("status") == "True"]
+    return any(each in _ENDS for each in (*said, text(status, "jobDeploymentStatus")))
 
 
 def marks_in(value: Any, path: str, at: str) -> Mapping[str, str]:

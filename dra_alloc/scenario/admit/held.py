@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from dra_alloc.manifest import Workload
-from dra_alloc.pods.workloads.reading import flag
+from dra_alloc.pods.workloads.reading import flag, has_ended, value_at
 from dra_alloc.pods.workloads.table import maker_of
 from dra_alloc.queues.kueue.labels import QUEUE
 from dra_alloc.queues.standing import NOT_MODELLED, Standing
@@ -30,7 +30,8 @@ def held_back(prepared: Prepared) -> tuple[WorkloadAnswer, ...]:
     Spec: QUEUE-6.
     """
     busy = {id(each.owner) for each in prepared.pods}
-    idle = [each for each in prepared.manifests.workloads if id(each) not in busy]
+    over = {each.key for each in prepared.dump.workloads if has_ended(value_at(each.body, "status"))}
+    idle = [each for each in prepared.manifests.workloads if id(each) not in busy and each.key not in over]
     found = [(each, said) for each in idle for said in _said(each)]
     where = read_at(prepared, [each for each, _ in found])
     return tuple(

@@ -57,6 +57,16 @@ def test_what_wants_no_pods_or_was_stopped_by_a_person_is_not_asked_about():
     assert not asked(made, {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": meta, "spec": spec}).workloads
 
 
+@pytest.mark.parametrize("ended", ["Complete", "Failed"])
+def test_what_is_over_waits_for_nobody(ended):
+    """The manifests say again what the cluster has."""
+    made = job("j", at="")
+    status = {"conditions": [{"type": ended, "status": "True"}]}
+    assert not admit(
+        objects(made), objects(*COMMON, *queue("q", group(("f", 4))), {**made, "status": status})
+    ).workloads
+
+
 def test_other_systems_resume_nothing_either():
     made = kai.job("j", "one")
     made["spec"]["suspend"] = True

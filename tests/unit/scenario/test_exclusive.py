@@ -232,7 +232,7 @@ def test_one_label_for_groups_and_subgroups_counts_for_the_groups():
     [
         (
             cut(5, 3, "LeaderWorker", 1),
-            "subGroupSize: has to be from 1 to the size, 5, and to divide size, or size - 1",
+            "subGroupSize: has to be from 1 to the size, 5, and to divide size or size - 1$",
         ),
         (cut(4, 2, "LeaderExcluded", 1), "to divide size - 1"),
         (cut(2, 3, "LeaderWorker", 1), "has to be from 1 to the size, 2"),
