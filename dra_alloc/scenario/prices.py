@@ -13,7 +13,7 @@ from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.solve.best.objectives import Cheapest
 
-__all__ = ["cheapest_by", "idle_entries"]
+__all__ = ["cheapest_by", "has_price", "idle_entries"]
 
 #: Sums of some thousand of these stay far from the solver's limits.
 MOST: Final = 10**12
@@ -90,6 +90,12 @@ def cheapest_by(document: Any, file: str = "") -> Cheapest:
     if reading.problems:
         raise ManifestError(reading.problems)
     return Cheapest(_DevicePrices(devices), _NodePrices(nodes))
+
+
+def has_price(objective: Cheapest, node: Node) -> bool:
+    """Return whether a price list says what the node costs, for nothing included."""
+    prices = objective.node_price
+    return not isinstance(prices, _NodePrices) or any(entry.is_for(node) for entry in prices.entries)
 
 
 def idle_entries(

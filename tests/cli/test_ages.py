@@ -19,7 +19,7 @@ from dra_alloc.cli.main import run
 from tests.paths import ROOT
 
 EXAMPLE = ROOT / "docs" / "examples" / "what-if"
-MORE = str(EXAMPLE / "more.yaml")
+MORE = str(EXAMPLE.with_name("capacity") / "more.yaml")
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ ASKED = {
     ],
     "capacity": [
         "capacity",
-        str(EXAMPLES / "what-if" / "more.yaml"),
+        str(EXAMPLES / "capacity" / "more.yaml"),
         "--cluster",
         str(EXAMPLES / "what-if" / "cluster.yaml"),
     ],

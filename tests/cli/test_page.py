@@ -24,7 +24,7 @@ from tests.paths import EXAMPLES
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 WHAT_IF = [
     *("what-if", str(EXAMPLES / "what-if" / "drain.yaml"), "--cluster", str(EXAMPLES / "what-if" / "cluster.yaml")),
-    *("-f", str(EXAMPLES / "what-if" / "more.yaml"), "--format", "html"),
+    *("-f", str(EXAMPLES / "capacity" / "more.yaml"), "--format", "html"),
 ]
 #: Next to nothing is asked.
 PAIR = [str(EXAMPLES / "gang" / "pair.yaml"), "--cluster", str(EXAMPLES / "gang" / "one-gpu.yaml")]

@@ -101,7 +101,8 @@ def test_a_packed_cluster_and_several_files_answer_alike(here, swept, tmp_path, 
 
 
 def test_manifests_alone_are_one_question_under_each_release(here, swept):
-    code, out, _ = swept({"r.yaml": "releases: ['1.36', '1.37']"}, "-f", EXAMPLE / "more.yaml", "--cluster", CLUSTER)
+    more = EXAMPLE.with_name("capacity") / "more.yaml"
+    code, out, _ = swept({"r.yaml": "releases: ['1.36', '1.37']"}, "-f", more, "--cluster", CLUSTER)
     assert code == 1
     assert "2 questions: 2 worse" in out
 

@@ -149,7 +149,7 @@ def test_a_save_is_a_change_also_with_the_same_content(tmp_path):
 
 def test_what_a_scenario_names_is_watched_and_json_is_nothing_but_json(tmp_path):
     scenario, more = tmp_path / "scenario.yaml", tmp_path / "more.yaml"
-    more.write_text((WHAT_IF / "more.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    more.write_text((WHAT_IF.with_name("capacity") / "more.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     scenario.write_text("steps:\n- apply: {paths: [more.yaml]}\n", encoding="utf-8")
     arguments = ("what-if", str(scenario), "--cluster", str(WHAT_IF / "cluster.yaml"), "--format", "json")
     with watching(*arguments) as found:

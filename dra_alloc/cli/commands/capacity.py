@@ -50,7 +50,9 @@ def declare(command: ArgumentParser) -> None:
     )
     command.add_argument("--shapes", metavar="FILE", help="shapes of your own, as fleet and scenarios have them")
     command.add_argument(
-        "--prices", metavar="FILE", help="prices of nodes, YAML or JSON: the cheapest instead of the fewest"
+        "--prices",
+        metavar="FILE",
+        help="prices of nodes, YAML or JSON: the cheapest instead of the fewest, of kinds that have a price",
     )
     command.add_argument(
         "--most",
@@ -86,8 +88,8 @@ def _run(options: Namespace) -> int:
     from dra_alloc.scenario.left.left import left_in
 
     before, after = states_of(options)
-    shapes = _shapes(options, after)
-    asked = CapacityOptions(shapes, checking(options), options.most, options.tries)
+    shapes, unpriced = _priced(options, _shapes(options, after))
+    asked = CapacityOptions(shapes, checking(options), options.most, options.tries, unpriced)
     found = capacity(before, after, asked)
     show(options, capacity_report(found, left_in(found.now.check.cluster)))
     if found.undecided:
@@ -96,10 +98,7 @@ def _run(options: Namespace) -> int:
 
 
 def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
-    """Return the kinds of nodes that may be added, with prices. Raises: ManifestError for all that are not there."""
-    from dataclasses import replace
-
-    from dra_alloc.cli.objectives import cheapest_from
+    """Return the kinds of nodes that may be added. Raises: ManifestError for all that are not there."""
     from dra_alloc.cluster.edits.nodes import pattern_like
     from dra_alloc.errors import ManifestError
     from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
@@ -114,11 +113,31 @@ def _shapes(options: Namespace, state: ClusterState) -> list[NodeShape]:
         raise ManifestError(lacking)
     patterns = [pattern_like(state, name) for name in dict.fromkeys(options.like)]
     patterns += [pattern_of(known[name], name) for name in dict.fromkeys(options.shape)]
-    shapes = [NodeShape(each, int(each.name in there)) for each in patterns] or shapes_of(state.dump)
+    return [NodeShape(each, int(each.name in there)) for each in patterns] or shapes_of(state.dump)
+
+
+def _priced(options: Namespace, shapes: Sequence[NodeShape]) -> tuple[list[NodeShape], list[str]]:
+    """
+    Return the kinds of nodes that can be bought, for which price, and those of which the price list has none.
+
+    Raises: ManifestError where these were asked for, or are all.
+    """
+    from dataclasses import replace
+
+    from dra_alloc.cli.objectives import cheapest_from
+    from dra_alloc.errors import ManifestError, Problem, Where, first_few
+    from dra_alloc.scenario.prices import has_price
+
     if options.prices is None:
-        return shapes
-    price = cheapest_from(options.prices).node_price
-    return [replace(each, price=price(each.like.node)) for each in shapes]
+        return list(shapes), []
+    prices = cheapest_from(options.prices)
+    found = [each for each in shapes if has_price(prices, each.like.node)]
+    lacking = [each.name for each in shapes if not has_price(prices, each.like.node)]
+    if lacking and (options.like or options.shape or not found):
+        hint = "entries under nodes have a price with any of name and labels"
+        said = f"no price is for nodes like {first_few(lacking)}"
+        raise ManifestError([Problem(said, Where(file=options.prices), hint)])
+    return [replace(each, price=prices.node_price(each.like.node)) for each in found], lacking
 
 
 def _lacking(option: str, kind: str, names: Sequence[str], known: Collection[str]) -> Iterator[Problem]:

@@ -34,12 +34,15 @@ MOST_SHAPES: Final = 16
 class CapacityOptions:
     """
     How to check, which shapes can be bought, at most how many nodes of each, and how many numbers of them are tried.
+
+    What is `unpriced` could not be bought, and is told.
     """
 
     shapes: Sequence[NodeShape]
     checking: CheckOptions
     most: int = DEFAULT_MOST_NODES
     tries: int = DEFAULT_NODE_TRIES
+    unpriced: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,7 @@ def capacity(before: ClusterState, after: ClusterState, options: CapacityOptions
                     *now.notes,
                     *_gone(made, now),
                     *autoscaler_notes(after),
-                    *_free(shapes),
+                    *_unpriced(options.unpriced),
                     *([f"kinds of nodes that are not looked at, name one with --like: {skipped}"] if skipped else ()),
                     *ran_out(),
                 ]
@@ -195,11 +198,10 @@ def _gone(made: MadeAnew, now: OneSide) -> Iterator[str]:
         yield f"gone for good, and so not asked: {first_few(gone)}"
 
 
-def _free(shapes: Sequence[NodeShape]) -> Iterator[str]:
+def _unpriced(names: Sequence[str]) -> Iterator[str]:
     """Yield which kinds have no price, where others have one."""
-    free = [each.name for each in shapes if not each.price]
-    if free:
-        yield f"no price is for nodes like {first_few(free)}: they are taken as free"
+    if names:
+        yield f"no price is for nodes like {first_few(names)}: none of them are added"
 
 
 def _copies(buying: _Buying, ask: Callable[[ClusterState], OneSide]) -> CopiesFit | None:

@@ -136,7 +136,7 @@ def test_nodes_of_a_shape_and_pods_with_a_node_are_there(cluster):
 
 
 def test_a_step_that_applies_names_files(cluster):
-    more = ROOT / "docs" / "examples" / "what-if" / "more.yaml"
+    more = ROOT / "docs" / "examples" / "capacity" / "more.yaml"
     named = cluster.edit().step("apply", paths=[str(more)]).apply([claim("new")])
     assert named.cluster.state_hash == cluster.edit().apply(more).apply([claim("new")]).cluster.state_hash
     with pytest.raises(ManifestError, match=r"0: cannot be read"):

@@ -60,7 +60,7 @@ def deployment(replicas: int, name: str = "train", **selector: str) -> dict[str,
 
 
 def asked(
-    manifests: Documents, dump: Documents, *likes: str, prices: dict[str, int] | None = None, **how: int
+    manifests: Documents, dump: Documents, *likes: str, prices: dict[str, int] | None = None, **how: Any
 ) -> Capacity:
     before, after = states(dump, Documents(), manifests, DEFAULT_SETTINGS)
     shapes = shapes_of(after.dump)

@@ -274,7 +274,7 @@ def test_nodes_of_a_shape_are_added(tmp_path, capsys):
     own = shape({"name": "gpu-{i}", "count": 3, "attributes": {"model": "H100"}})
     steps = [{"addNodes": {"shape": "mine", "count": 2}}, {"addNodes": {"shape": "h100-8"}}]
     scenario.write_text(yaml.safe_dump({"steps": steps, "shapes": own}), encoding="utf-8")
-    more = str(EXAMPLES / "what-if" / "more.yaml")
+    more = str(EXAMPLES / "capacity" / "more.yaml")
     assert run(["what-if", str(scenario), "-c", cluster, "-f", more, "--format", "json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert "mine-new-2" in json.dumps(answer)
