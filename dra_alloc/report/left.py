@@ -4,11 +4,11 @@ What is left in a cluster, as lines and as JSON: for answers that are about work
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dra_alloc.report.layout import plural, some
-from dra_alloc.scenario.left.devices import Stranded
+from dra_alloc.scenario.left.devices import CLOSED, Stranded
 from dra_alloc.scenario.left.left import ClassLeft, Left
 
 __all__ = ["left_lines", "left_members"]
@@ -22,11 +22,18 @@ def left_lines(left: Left | None, verbose: bool) -> Iterator[str]:
         yield f"left: not counted, {left.why}"
         return
     yield from (f"left for {each.name}: {_of_class(each)}" for each in left.classes)
-    for driver in dict.fromkeys(each.driver for each in left.stranded):
-        groups = [each for each in left.stranded if each.driver == driver]
+    closed = [each for each in left.stranded if each.code == CLOSED]
+    yield from _of_drivers("free, once their nodes take pods again", closed, verbose)
+    others = [each for each in left.stranded if each.code != CLOSED]
+    yield from _of_drivers("stranded, free and of use to no class", others, verbose)
+
+
+def _of_drivers(said: str, stranded: Sequence[Stranded], verbose: bool) -> Iterator[str]:
+    for driver in dict.fromkeys(each.driver for each in stranded):
+        groups = [each for each in stranded if each.driver == driver]
         count = sum(len(each.devices) for each in groups)
         whys = some([_why(each, verbose) for each in groups], verbose)
-        yield f"stranded, free and of use to no class: {plural(count, 'device')} of {driver}: {whys}"
+        yield f"{said}: {plural(count, 'device')} of {driver}: {whys}"
 
 
 def _of_class(left: ClassLeft) -> str:

@@ -179,13 +179,17 @@ def _said(refusal: NodeRefusal) -> tuple[object, tuple[str, ...]]:
 def _renamed(group: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
     """Yield which names are others on the other nodes of a group."""
     names = _said(group[0])[1]
-    told: dict[str, list[str]] = {}
+    told: dict[str, list[tuple[str, str]]] = {}
     for refusal in group[1:]:
         for name, other in dict.fromkeys(zip(names, _said(refusal)[1], strict=True)):
             if name != other:
-                told.setdefault(name, []).append(f"{other} on {refusal.node}")
+                told.setdefault(name, []).append((other, refusal.node))
     for name, others_of in told.items():
-        yield f"in place of {name}: {some(others_of, verbose)}"
+        if name == group[0].node and all(other == node for other, node in others_of):
+            nodes, own = ("nodes", "their own names") if len(others_of) > 1 else ("node", "its own name")
+            yield f"on the other {nodes}: {own} in place of {name}"
+        else:
+            yield f"in place of {name}: {some([f'{other} on {node}' for other, node in others_of], verbose)}"
 
 
 def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool, *, named: bool = False) -> Iterator[str]:

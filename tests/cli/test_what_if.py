@@ -211,3 +211,14 @@ def test_who_is_deleted_is_not_evicted_and_budgets_hold_only_drains(steps, said,
     assert said in out
     assert "evicted: deleted" not in out
     assert ("no PodDisruptionBudgets" in out) is has_budgets_note
+
+
+@pytest.mark.parametrize("verbose", [(), ("-v",)])
+def test_what_is_free_on_cordoned_nodes_is_not_called_stranded(verbose, scenario, capsys):
+    steps = "steps:\n- addNodes: {like: gpu-a, count: 2}\n- cordonNodes: {names: [gpu-a-new-1, gpu-a-new-2, gpu-b]}"
+    manifests = EXAMPLE.with_name("capacity") / "more.yaml"
+    _, out, _ = asked(capsys, scenario(steps), "-f", manifests, *CLUSTER, *verbose)
+    said = " ".join(out.split())
+    assert "free, once their nodes take pods again: 5 devices of gpu.example.com: node gpu-b is cordoned (1" in said
+    assert "stranded" not in said
+    assert "uncordoning node gpu-b on the other nodes: their own names in place of gpu-b" in said
