@@ -58,3 +58,11 @@ def test_no_price_for_what_is_asked_for_is_bad_input(nodes, arguments, lacking, 
     code, out, err = asked(nodes, *arguments)
     assert (code, out) == (2, "")
     assert f"prices.yaml: no price is for nodes like {lacking} (" in err
+
+
+def test_one_workload_fits(tmp_path, capsys):
+    cluster, manifest = tmp_path / "cluster.yaml", tmp_path / "pod.yaml"
+    cluster.write_text("apiVersion: v1\nkind: Node\nmetadata: {name: a}\n")
+    manifest.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n")
+    assert run(["capacity", str(manifest), "-c", str(cluster)]) == 0
+    assert "1 of 1 workload fits now, 0 with more nodes" in capsys.readouterr().out
