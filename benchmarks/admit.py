@@ -4,9 +4,9 @@ Times `admit` of a fleet against loading its files: workloads of gangs in many q
     python benchmarks/admit.py [--case kueue|kai|racks|volcano]
 
 500 nodes of eight devices, 200 queues, 2,000 workloads of 8 to 64 pods, each with a device; in `racks`, of KAI, each
-goes into one rack of 20 nodes. Processor time, each case
-in a fresh process, imports in neither: `load_s` reads manifests and dump, `admit_s` answers and writes the report as
-JSON; `peak_mb` is the memory of the process, `digest` that of the answer, which is the same every time.
+goes into one rack of 20 nodes. Processor time, each case in a fresh process, imports in neither: `load_s` reads
+manifests and dump, `admit_s` answers and writes the report as JSON; `peak_mb` is the memory of the process, `digest`
+that of the answer, which is the same every time.
 """
 
 from __future__ import annotations

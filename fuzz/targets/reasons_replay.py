@@ -174,6 +174,8 @@ def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
         changed = world
         for step in steps:
             changed = _named(step, changes | own, world).of(changed)
+        if is_asking(world) and not is_asking(changed):
+            raise Broken(f"nothing is asked for any more: {' and '.join(steps)} on {node}")
         for more in (here, ()):
             if not _fits(changed, *more):
                 raise Broken(f"wrong fix{'' if more else ' in the cluster'}: {' and '.join(steps)} on {node}")

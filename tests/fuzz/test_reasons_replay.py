@@ -42,6 +42,13 @@ def test_what_is_wrong_is_found(asked: str, answer: bool, wrong: str, monkeypatc
         reasons_replay.TARGET.check(world(WORLDS[0]))
 
 
+def test_a_fix_after_which_nothing_is_asked_for_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = world(WORLDS[0])
+    monkeypatch.setattr(reasons_replay, "is_asking", lambda asked: asked is drawn)
+    with pytest.raises(Broken, match="nothing is asked for any more"):
+        reasons_replay.TARGET.check(drawn)
+
+
 def test_two_changes_told_as_not_tried_are_counted_and_others_are_broken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
