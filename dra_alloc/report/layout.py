@@ -8,11 +8,12 @@ import json
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from dra_alloc.cluster.settings import Settings
+if TYPE_CHECKING:  # help lays out lines, too, and loads no models
+    from dra_alloc.cluster.settings import Settings
 
 __all__ = [
     "MOST",

@@ -17,7 +17,7 @@ __all__ = ["HOSTNAME", "escaped", "node_objects"]
 
 _Object = dict[str, Any]
 HOSTNAME: Final = "kubernetes.io/hostname"
-_WORD: Final = re.compile(r"\{\{|\{(node|n|i|start|device)(?::(0?[1-9]?[dxX]))?\}", re.ASCII)
+_WORD: Final = re.compile(r"\{\{|\{(node|n|i|start|device)(?::(0?(?:[1-9][0-9]?)?[dxX]))?\}", re.ASCII)
 
 
 def node_objects(shape: MachineShape, name: str, number: int = 1) -> Iterator[_Object]:

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import structs
+
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import Pick
 from dra_alloc.solve.cpsat.model import TableModel
@@ -115,7 +117,7 @@ class _Optional:
         self.left_out.setdefault(spread.pod_of[slot.claim], []).append(number)
         nothing = replace(
             first,
-            ask=replace(first.ask, id=number, count=0),
+            ask=structs.replace(first.ask, id=number, count=0),
             kind=-number,
             count=0,
             usable=0,

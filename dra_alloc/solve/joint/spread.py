@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import structs
+
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.problem.devices import DeviceKey, DeviceRow, PoolKey
 from dra_alloc.problem.pools import GatherError, Pool
@@ -116,7 +118,7 @@ def _usable(allocator: Allocator, node: Node, pools: Sequence[Pool], asks: Seque
 
 def _without_nodes(rules: RuleSet) -> RuleSet:
     """Return the rules without those that look at the node: the table knows many."""
-    return replace(
+    return structs.replace(
         rules,
         candidate=tuple(rule for rule in rules.candidate if rule.about is not About.NODE),
         take=tuple(rule for rule in rules.take if rule.about is not About.NODE),

@@ -64,6 +64,12 @@ def shape(*entries: dict[str, Any], **pool: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", catalogue().shapes)
+def test_no_word_in_braces_is_left(name):
+    texts = [str(value) for each in devices(made(nodes=[{"shape": name}])) for value in each["attributes"].values()]
+    assert not [text for text in texts if "{" in text[1:]]
+
+
+@pytest.mark.parametrize("name", catalogue().shapes)
 def test_the_catalogue_is_taken_by_every_release(name):
     objects = made(nodes=[{"shape": name}])
     # Until 1.35 a slice holds its counters beside its devices, and 32 of them: no machine of many partitions.
