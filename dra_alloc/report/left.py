@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dra_alloc.report.layout import plural, some
-from dra_alloc.scenario.left.devices import CLOSED, Stranded
+from dra_alloc.scenario.left.devices import CLOSED_CODE, Stranded
 from dra_alloc.scenario.left.left import ClassLeft, Left
 
 __all__ = ["left_lines", "left_members"]
@@ -22,9 +22,9 @@ def left_lines(left: Left | None, verbose: bool) -> Iterator[str]:
         yield f"left: not counted, {left.why}"
         return
     yield from (f"left for {each.name}: {_of_class(each)}" for each in left.classes)
-    closed = [each for each in left.stranded if each.code == CLOSED]
+    closed = [each for each in left.stranded if each.code == CLOSED_CODE]
     yield from _of_drivers("free, once their nodes take pods again", closed, verbose)
-    others = [each for each in left.stranded if each.code != CLOSED]
+    others = [each for each in left.stranded if each.code != CLOSED_CODE]
     yield from _of_drivers("stranded, free and of use to no class", others, verbose)
 
 

@@ -28,12 +28,12 @@ from dra_alloc.scenario.counter_sets import CounterSets
 from dra_alloc.solve.question import Question
 from dra_alloc.work import BudgetExhausted, spend
 
-__all__ = ["CLOSED", "Stranded", "Takers", "one_device", "stranded", "takers"]
+__all__ = ["CLOSED_CODE", "Stranded", "Takers", "one_device", "stranded", "takers"]
 
 #: The code of devices on nodes that are cordoned or closed by the control plane: they come back with these.
-CLOSED: Final = "node-closed"
+CLOSED_CODE: Final = "node-closed"
 #: How far from being taken devices are: what another class could take is told before what none selects.
-_FAR: Final[Mapping[str, int]] = {CLOSED: -1, "class-mismatch": 1, "device-on-other-node": 2}
+_FAR: Final[Mapping[str, int]] = {CLOSED_CODE: -1, "class-mismatch": 1, "device-on-other-node": 2}
 #: So many devices are looked at, each once for a node and a class.
 LOOKS_MAX: Final = 400_000
 _CLAIM: Final = "left"
@@ -96,7 +96,7 @@ class Takers:
                 if reason is None and not closed:
                     took.setdefault(device, []).append(where)
                 else:
-                    self._reason(device, reason or Reason(CLOSED, f"node {where} {closed}"))
+                    self._reason(device, reason or Reason(CLOSED_CODE, f"node {where} {closed}"))
 
     def _reason(self, device: DeviceRow, reason: Reason) -> None:
         known = self.reasons.get(device)
