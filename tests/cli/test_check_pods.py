@@ -251,7 +251,7 @@ def test_slices_of_nodes_that_are_not_there_and_empty_pools_are_named(tmp_path: 
 def test_requests_of_one_name_are_told_with_their_claims(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     entries = "resourceClaimTemplateName: t}, {name: e, resourceClaimTemplateName: t"
     many = template("t", request="deviceClassName: any, count: 3")
-    said = Asked(tmp_path, capsys, pod("p", entries) + many).text(exits=1)
+    said = Asked(tmp_path, capsys, pod("p", entries) + many).text("-v", exits=1)
     assert 'request "r" of claim default/p-c-00000 needs 3 devices' in said
     assert 'request "r" of claim default/p-e-00000 needs 3 devices' in said
     two = Asked(tmp_path, capsys, pod("p", entries) + template("t", request="deviceClassName: any, count: 2"))
