@@ -16,6 +16,7 @@ from dra_alloc.cli.main import run
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Manner, load_readable
 from dra_alloc.manifest.given import read_given
+from dra_alloc.releases import NEWEST
 from dra_alloc.report.validate_report import validate_report
 from dra_alloc.scenario.validating import Request, found_in, validated, without_templates
 from tests.paths import EXAMPLES
@@ -189,10 +190,18 @@ def test_what_an_update_cannot_change():
     assert changes(other, one) == [("spec.driver", immutable), ("spec.nodeName", immutable)]
     leaving, held = claim(), claim()
     leaving["metadata"] |= {"deletionTimestamp": "2026-01-31T12:00:00Z"}
-    held["metadata"] |= {**leaving["metadata"], "finalizers": ["x.io/a"]}
+    held["metadata"] |= {**leaving["metadata"], "finalizers": ["x.io/a", "x.io/a"]}
     ((path, detail),) = changes(held, leaving)
     assert path == "metadata.finalizers"
     assert detail.endswith('found new finalizers []string{"x.io/a"}')
+
+
+def test_only_events_of_the_core_group_are_no_owners():
+    for version, faults in (("v1", 1), ("events.k8s.io/v1", 0)):
+        owned = claim()
+        owned["metadata"]["ownerReferences"] = [{"apiVersion": version, "kind": "Event", "name": "e", "uid": "u"}]
+        for release in NEWEST:
+            assert len(dra_alloc.validate(owned, release=release)) == faults
 
 
 def test_what_stays_as_it_is_may_be_what_is_refused_now():
