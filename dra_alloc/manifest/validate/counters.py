@@ -50,7 +50,7 @@ def _counters(v: Violations, name: str, counters: Mapping[str, Any], place: tupl
         v.names(v.sent(f"{path}.{name_field}"), label_faults(name, declarative=v.generated))
     if not counters:
         v.required(v.sent(f"{path}.counters"))
-    elif v.holds(COUNTERS_TOGETHER) or not v.too_many(f"{path}.counters", len(counters), COUNTERS_MAX):
+    elif v.holds(COUNTERS_TOGETHER) or not v.too_many(f"{path}.counters", len(counters), COUNTERS_MAX) or v.generated:
         for counter in counters:
             place_of_key = v.of_key(f"{path}.counters", counter, is_label=True)
             v.names(v.sent(place_of_key), label_faults(counter, declarative=v.generated))

@@ -130,6 +130,7 @@ class Violations:
     generated_only: bool = False
     as_stored: bool = False
     found: list[FieldFault] = field(default_factory=list)
+    _long: set[tuple[str, str]] = field(default_factory=set)
 
     def holds(self, behaviour: Span) -> bool:
         """Say whether the server's release shows a behaviour."""
@@ -179,8 +180,12 @@ class Violations:
             self._add(path, f"Invalid value: {_shown(value)}", detail)
 
     def names(self, path: str, faults: Iterable[NameFault]) -> None:
-        """A name is wrong, in as many ways as there are faults."""
+        """A name is wrong, in as many ways as there are faults; of a map's keys that are too long one is told."""
         for fault in map(_in_early_words, faults) if self.holds(NAMES_IN_EARLY_WORDS) else faults:
+            if fault.kind == "TooLong" and self.holds(GENERATED):
+                if (path, fault.detail) in self._long:
+                    continue
+                self._long.add((path, fault.detail))
             text, _, _ = str(fault._replace(value="")).partition(":")
             shown = f": {_shown(fault.value)}" if fault.kind == "Invalid" else ""
             self._add(path, f"{text}{shown}", fault.detail)

@@ -324,3 +324,19 @@ def test_tolerations_of_what_is_allocated() -> None:
     assert told({**claim(), "status": status}, "1.37", **asked) == [
         ("Invalid", path, "must be empty for operator `Exists`")
     ]
+
+
+def test_of_keys_that_are_too_long_one_is_told():
+    device = {"name": "d", "attributes": {"a" * 33: {"int": 1}, "b" * 33: {"int": 1}}}
+    fault = ("TooLong", "spec.devices[0].attributes", "may not be more than 32 bytes")
+    for release, times in (("1.36", 2), ("1.37", 1), ("1.38", 1)):
+        assert told(sliced(device), release) == [fault] * times
+
+
+def test_names_of_counters_are_looked_at_beyond_their_number():
+    counters = {f"k{number}": {"value": "1"} for number in range(32)} | {"a.b": {"value": "1"}}
+    shared = sliced(nodeName="n", sharedCounters=[{"name": "cs", "counters": counters}])
+    path = "spec.sharedCounters[0].counters"
+    many, dots = ("TooMany", path, "must have at most 32 items"), ("Invalid", path, "must not contain dots")
+    assert told(shared, "1.36") == [many]
+    assert told(shared, "1.37") == told(shared, "1.38") == [dots, many]
