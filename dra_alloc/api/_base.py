@@ -331,12 +331,7 @@ class Mould(Generic[_Model]):
 
     def made(self, **values: Any) -> _Model:
         """Return a model with values for all the names."""
-        made: _Model = _NEW(self._model)
-        _set_members(made, {**self._members, **values})
-        _set_given(made, self._given)
-        _set_extra(made, None)
-        _set_private(made, None)
-        return made
+        return _put_together(self._model, {**self._members, **values}, self._given)
 
 
 @cache

@@ -1,5 +1,6 @@
 """ResourceClaim and ResourceClaimTemplate: what is asked for."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
@@ -100,6 +101,13 @@ class DeviceClaim(KubeModel):
     requests: List[DeviceRequest] = ()
     constraints: List[DeviceConstraint] = ()
     config: List[DeviceClaimConfiguration] = ()
+
+    def class_names(self) -> Iterator[str]:
+        """Yield the class that each request and alternative asks for."""
+        for request in self.requests:
+            if request.exactly is not None:
+                yield request.exactly.device_class_name
+            yield from [each.device_class_name for each in request.first_available]
 
 
 class ResourceClaimSpec(KubeModel):

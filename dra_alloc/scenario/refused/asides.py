@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -71,7 +71,7 @@ class _Asides:
         """Return how many other claims ask for devices of these classes."""
         own = {claim_name(each) for each in self.world.claims}
         others = [each for each in self.cluster.claims.values() if claim_name(each) not in own]
-        count = sum(not classes.isdisjoint(_classes(each)) for each in others)
+        count = sum(not classes.isdisjoint(each.spec.devices.class_names()) for each in others)
         them = "it" if len(classes) == 1 else "them"
         return f"{count} other {'claim asks' if count == 1 else 'claims ask'} for {them}, too" if count else ""
 
@@ -104,11 +104,6 @@ def _classes_changed(step: str, names: set[str]) -> set[str]:
     if not step.startswith(_OF_CLASSES):
         return set()
     return {each for each in names if re.search(rf" class {re.escape(each)}(?=[\s,]|$)", step)}
-
-
-def _classes(claim: ResourceClaim) -> Iterator[str]:
-    for request in claim.spec.devices.requests:
-        yield from [each.device_class_name for each in (request.exactly, *request.first_available) if each is not None]
 
 
 def _users(claim: ResourceClaim, pods: Sequence[Pod]) -> str:

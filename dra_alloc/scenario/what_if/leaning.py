@@ -93,7 +93,8 @@ class _Needs:
             thing = _Thing("ResourceClaim", f"{namespace}/{name}") if name else None
             thing = thing or _Thing("ResourceClaimTemplate", f"{namespace}/{template}")
             yield thing
-            yield from (_Thing("DeviceClass", name) for name in _classes(self._claims.get(thing, DeviceClaim.made())))
+            devices = self._claims.get(thing, DeviceClaim.made())
+            yield from (_Thing("DeviceClass", name) for name in devices.class_names())
         for container in (*spec.containers, *spec.init_containers):
             asked = (*container.resources.requests, *container.resources.limits)
             yield from (_Thing("DeviceClass", self._classes[name]) for name in asked if name in self._classes)
@@ -101,13 +102,6 @@ class _Needs:
             yield _Thing("PriorityClass", spec.priority_class_name)
         if spec.runtime_class_name:
             yield _Thing("RuntimeClass", spec.runtime_class_name)
-
-
-def _classes(devices: DeviceClaim) -> Iterator[str]:
-    for request in devices.requests:
-        if request.exactly is not None:
-            yield request.exactly.device_class_name
-        yield from (each.device_class_name for each in request.first_available)
 
 
 def unpublished_notes(before: ClusterState, after: ClusterState) -> Iterator[str]:
