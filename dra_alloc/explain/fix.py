@@ -4,7 +4,6 @@ What a person could do about a refusal.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -40,13 +39,18 @@ class Fix:
     @property
     def told(self) -> str:
         """Return the steps with what there is to say besides."""
-        pairs = itertools.zip_longest(self.steps, self.asides, fillvalue="")
+        pairs = zip(self.steps, self.each_aside, strict=True)
         return joined([f"{step} ({aside})" if aside else step for step, aside in pairs])
 
     @property
     def each_whose(self) -> tuple[Whose, ...]:
         """Return whose affair each step is."""
         return self.parties or (self.whose,) * len(self.steps)
+
+    @property
+    def each_aside(self) -> tuple[str, ...]:
+        """Return what there is to say of each step besides."""
+        return self.asides or ("",) * len(self.steps)
 
     @property
     def affairs(self) -> tuple[Whose, ...]:
@@ -61,7 +65,7 @@ class Fix:
 
         parties = (*self.each_whose, *other.each_whose)
         steps = (*self.steps, *other.steps)
-        asides = tuple([aside for each in (self, other) for aside in each.asides or ("",) * len(each.steps)])
+        asides = (*self.each_aside, *other.each_aside)
         return Fix(steps, self.cost + other.cost, change, leaves, max(parties), parties, asides if any(asides) else ())
 
     @property

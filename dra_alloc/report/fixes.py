@@ -54,7 +54,7 @@ def _of_several(fix: Fix, where: str, more: str, besides: Sequence[str]) -> Iter
 
     What is behind slices that nobody has seen yet may need no second change: it is told as what may be left then.
     """
-    asides = fix.asides if "asides" in besides and fix.asides else [""] * len(fix.steps)
+    asides = fix.each_aside if "asides" in besides else ("",) * len(fix.steps)
     steps = [
         f"{step} ({', '.join(filter(None, (AFFAIRS[whose].removeprefix('that '), aside)))})"
         for step, whose, aside in zip(fix.steps, fix.each_whose, asides, strict=True)
@@ -90,5 +90,5 @@ def _fix_object(fix: Fix) -> dict[str, Any]:
         "cost": fix.cost,
         "whose": fix.whose.name.lower(),
         "affairs": [each.name.lower() for each in fix.each_whose],
-        "asides": list(fix.asides) or [""] * len(fix.steps),
+        "asides": list(fix.each_aside),
     }

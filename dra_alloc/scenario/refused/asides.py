@@ -4,7 +4,6 @@ What there is to say of a change besides: who uses what is freed, who else a cla
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +56,7 @@ class _Asides:
             told = (self._chosen(fix),)
         if not any(told):
             return fix
-        pairs = itertools.zip_longest(fix.asides, told, fillvalue="")
+        pairs = zip(fix.each_aside, told, strict=True)
         return replace(fix, asides=tuple(["; ".join(filter(None, each)) for each in pairs]))
 
     def _of(self, step: str) -> str:
