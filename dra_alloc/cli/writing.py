@@ -142,8 +142,16 @@ def _locked(partial: Path) -> Iterator[int]:
         try:
             if os.name == "posix":
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if _mode(partial) is not None and os.path.samestat(os.fstat(descriptor), partial.lstat()):
+            if _is_at(partial, descriptor):
                 yield descriptor
                 return
         finally:
             os.close(descriptor)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Say whether an open file is the one at a path; looked at once, as other writers move theirs away."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
