@@ -57,20 +57,22 @@ def _uncordoned(pod: Pod, node: Node) -> Iterator[Remedy]:
 
 
 def _tolerating(pod: Pod, node: Node) -> Iterator[Remedy]:
-    taint = repelling(node.spec.taints, pod.spec.tolerations)
-    if taint is None:
+    tolerations = pod.spec.tolerations
+    repelled = [each for each in node.spec.taints if repelling((each,), tolerations)]
+    if not repelled:
         return
-    value = f"={taint.value}" if taint.value else ""
+    taint = repelled[0]
+    name = f"{taint.key}{f'={taint.value}' if taint.value else ''}"
     if is_of_control_plane(taint):
-        # It stands for a state of the node that nobody should put up with.
-        left = tuple([each for each in node.spec.taints if each is not taint])
+        # It stands for a state of the node that nobody should put up with, and that ends with all of its effects.
+        left = tuple([each for each in node.spec.taints if each.key != taint.key])
         clean = node.replaced(spec=node.spec.replaced(taints=left))
-        step = f"the end of the node's taint {taint.key}{value}:{taint.effect}"
-        yield Remedy(step, 20, pod, Whose.CLUSTER, clean)
+        effects = dict.fromkeys(f":{each.effect}" for each in repelled if each.key == taint.key)
+        yield Remedy(f"the end of the node's taint {name}{' and '.join(effects)}", 20, pod, Whose.CLUSTER, clean)
         return
     toleration = Toleration.made(key=taint.key, operator="Equal", value=taint.value or None, effect=taint.effect)
-    step = f"tolerating the node's taint {taint.key}{value}:{taint.effect}"
-    yield Remedy(step, 20, _with(pod, tolerations=(*pod.spec.tolerations, toleration)))
+    step = f"tolerating the node's taint {name}:{taint.effect}"
+    yield Remedy(step, 20, _with(pod, tolerations=(*tolerations, toleration)))
 
 
 def _unselected(pod: Pod, node: Node) -> Iterator[Remedy]:

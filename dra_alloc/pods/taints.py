@@ -14,8 +14,8 @@ __all__ = ["CORDON", "closing", "first_tolerating", "is_of_control_plane", "repe
 
 #: What a cordon stands for: who tolerates it may run on a cordoned node.
 CORDON: Final = Taint.made(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
-#: What begins the keys of taints by which the control plane closes a node.
-_OF_NODE: Final = "node.kubernetes.io/"
+#: What begins the keys of taints by which the control plane, and that of a cloud, closes a node.
+_OF_NODE: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 _KEEPS_OFF: Final = frozenset({"NoSchedule", "NoExecute"})
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]*")
 

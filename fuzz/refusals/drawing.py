@@ -18,7 +18,18 @@ RESOURCE: Final = "x.io/gpu"
 _API: Final = "resource.k8s.io/v1"
 _MODELS: Final = ("a100", "h100", "l4")
 _TAINTS: Final = (("x.io/xid", "79", "NoSchedule"), ("x.io/hot", "", "NoExecute"), ("x.io/slow", "yes", "NoSchedule"))
-_NODE_TAINTS: Final = ("dedicated", "dedicated", "node.kubernetes.io/disk-pressure")
+#: Taints of nodes: by people, by how a node is, by what it waits for.
+_STATES: Final = ("disk-pressure", "memory-pressure", "pid-pressure", "network-unavailable", "unschedulable")
+_LOST: Final = ("not-ready", "unreachable")
+_NODE_TAINTS: Final = (
+    *([{"key": "dedicated", "effect": "NoSchedule"}] for _ in range(8)),
+    *([{"key": f"node.kubernetes.io/{each}", "effect": "NoSchedule"}] for each in _STATES),
+    *(
+        [{"key": f"node.kubernetes.io/{each}", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
+        for each in _LOST
+    ),
+    [{"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}],
+)
 _PORT: Final = {"containerPort": 80, "hostPort": 8080}
 _EXPRESSIONS: Final = (
     'device.driver == "x.io"',
@@ -141,8 +152,7 @@ class _Drawing:
         return self._random.random() < share
 
     def _node(self, name: str) -> Json:
-        taint = {"key": self._one(_NODE_TAINTS), "effect": "NoSchedule"}
-        spec: Json = {"taints": [taint]} if self._chance(0.1) else {}
+        spec: Json = {"taints": self._one(_NODE_TAINTS)} if self._chance(0.12) else {}
         if self._chance(0.03):
             spec["unschedulable"] = True
         offered = {"cpu": self._one(("1", "8", "8", "8")), "memory": "16Gi", "pods": "10"}

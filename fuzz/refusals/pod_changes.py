@@ -5,7 +5,7 @@ What a person could change about a refused pod itself, about nodes that keep it 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from fuzz.refusals.changes import Change, all_of, freed, pod_of
 from fuzz.refusals.drawing import Json
@@ -26,13 +26,7 @@ def of_the_pod(world: Json, name: str) -> Iterator[Change]:
     spec: Json = next((each["spec"] for each in all_of(world, "Node") if each["metadata"]["name"] == name), {})
     if spec.get("unschedulable"):
         yield Change(f"uncordoning node {name}", "", _with_node(name, lambda spec: spec.pop("unschedulable")))
-    for key, effect in ((each["key"], each["effect"]) for each in spec.get("taints", ())):
-        if key.startswith("node.kubernetes.io/"):
-            step = f"the end of the node's taint {key}:{effect}"
-            yield Change(step, "", _with_node(name, lambda spec: spec.pop("taints")))
-        else:
-            change = _put_up_with({"key": key, "operator": "Exists", "effect": effect})
-            yield Change(f"tolerating the node's taint {key}:{effect}", "", change)
+    yield from _of_taints(name, spec.get("taints", ()))
     for port in pod_of(world)["containers"][0].get("ports", ()):
         yield Change(f"dropping the pod's hostPort {port['hostPort']}", "", _without_ports)
     for key, value in pod_of(world).get("nodeSelector", {}).items():
@@ -42,6 +36,28 @@ def of_the_pod(world: Json, name: str) -> Iterator[Change]:
             yield Change(f"dropping the pod's required {said}", "", _without_affinity(kind))
     for key in (each["topologyKey"] for each in pod_of(world).get("topologySpreadConstraints", ())):
         yield Change(f"dropping the pod's topology spread constraint on {key}", "", _unspread(key))
+
+
+def _of_taints(name: str, taints: Sequence[Json]) -> Iterator[Change]:
+    """Yield the end of each state of the node that taints stand for, and the toleration of each other taint."""
+    effects: dict[str, list[str]] = {}
+    for each in taints:
+        said = f"{each['key']}{'=' if 'value' in each else ''}{each.get('value', '')}"
+        if "kubernetes.io/" in each["key"]:
+            effects.setdefault(said, []).append(each["effect"])
+        else:
+            change = _put_up_with({"operator": "Equal", **each})
+            yield Change(f"tolerating the node's taint {said}:{each['effect']}", "", change)
+    for said, found in effects.items():
+        step = f"the end of the node's taint {said}:{' and :'.join(found)}"
+        yield Change(step, "", _with_node(name, _ended(said.partition("=")[0])))
+
+
+def _ended(key: str) -> Callable[[Json], None]:
+    def make(spec: Json) -> None:
+        spec["taints"] = [each for each in spec["taints"] if each["key"] != key]
+
+    return make
 
 
 def of_the_quota(world: Json) -> Iterator[Change]:

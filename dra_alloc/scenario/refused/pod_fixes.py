@@ -142,7 +142,7 @@ class _Trying:
     scheduling: Scheduling
     queued: Queued
     amounts: bool
-    _known: dict[tuple[str, ...], _Came] = field(default_factory=dict)
+    _known: dict[tuple[str | None, ...], _Came] = field(default_factory=dict)
     _beside: Scheduling | None = None
     # The changes after which devices are in the way on a node.
     _short: dict[str, tuple[Remedy, _Came]] = field(default_factory=dict)
@@ -209,13 +209,14 @@ class _Trying:
 
     def _came(self, changes: tuple[Remedy, ...]) -> _Came | None:
         """Return what comes of the pod with the changes made; None where that is one attempt too many."""
-        steps = tuple([each.step for each in changes])
-        if steps not in self._known:
+        node = next((each.node for each in reversed(changes) if each.node is not None), None)
+        # A node is changed alone, though others may have the same against the pod.
+        tried = (None if node is None else node.metadata.name, *[each.step for each in changes])
+        if tried not in self._known:
             if len(self._known) >= _MOST_ATTEMPTS:
                 return None
-            node = next((each.node for each in reversed(changes) if each.node is not None), None)
-            self._known[steps] = self.attempt(replace(self.queued, pod=changes[-1].pod, template=None), node=node)
-        return self._known[steps]
+            self._known[tried] = self.attempt(replace(self.queued, pod=changes[-1].pod, template=None), node=node)
+        return self._known[tried]
 
     def attempt(self, queued: Queued, gone: str = "", node: Node | None = None) -> _Came:
         """

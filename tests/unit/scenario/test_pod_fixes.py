@@ -22,7 +22,8 @@ NODE: dict[str, Any] = {
 }
 CORDONED = {**NODE, "spec": {"unschedulable": True}}
 TAINTED = {**NODE, "spec": {"taints": [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"}]}}
-UNREADY = {**NODE, "spec": {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}}
+UNREADY = [{"key": "node.kubernetes.io/not-ready", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
+STARTING = {"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}
 BOTH = {**NODE, "spec": {**CORDONED["spec"], **TAINTED["spec"]}}
 SSD = {"nodeSelector": {"disk": "ssd"}}
 NEAR = [{"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}]
@@ -102,9 +103,19 @@ def pod(spec: dict[str, Any], count: int = 1, **requests: str) -> list[dict[str,
         pytest.param([CORDONED, *pod({})], [["uncordoning node a"]], id="cordon"),
         pytest.param([TAINTED, *pod({})], [["tolerating the node's taint dedicated=ml:NoSchedule"]], id="taint"),
         pytest.param(
-            [UNREADY, *pod({})],
+            [{**NODE, "spec": {"taints": UNREADY[:1]}}, *pod({})],
             [["the end of the node's taint node.kubernetes.io/not-ready:NoSchedule"]],
             id="a taint of the control plane",
+        ),
+        pytest.param(
+            [{**NODE, "spec": {"taints": UNREADY}}, *pod({})],
+            [["the end of the node's taint node.kubernetes.io/not-ready:NoSchedule and :NoExecute"]],
+            id="a state of the node that has two taints",
+        ),
+        pytest.param(
+            [{**NODE, "spec": {"taints": [STARTING]}}, *pod({})],
+            [["the end of the node's taint node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule"]],
+            id="a taint of the cloud's control plane",
         ),
         pytest.param([NODE, *pod(SSD)], [["dropping disk=ssd from the pod's nodeSelector"]], id="selector"),
         pytest.param([NODE, *pod(ALONE)], [["dropping the pod's required affinity to pods"]], id="affinity"),
@@ -161,6 +172,21 @@ def test_it_is_told_whether_the_claims_would_fit_on_a_node_that_keeps_the_pod_of
     printed = " ".join(capsys.readouterr().out.split())
     assert "the pod does not tolerate the node's taint dedicated=ml:NoSchedule" in printed
     assert ("NoSchedule (nor do its claims fit)" in printed) is (count == 2)
+
+
+def test_taints_of_two_nodes_do_not_end_together(tmp_path, capsys) -> None:
+    """The first node is too small as well: what is known of its taint is not what becomes of the second one's."""
+    small = {"cpu": "1", "memory": "4Gi", "pods": "10"}
+    first = {**NODE, "metadata": {"name": "0"}, "spec": {"taints": UNREADY[:1]}, "status": {"allocatable": small}}
+    objects = [first, {**NODE, "spec": {"taints": UNREADY[:1]}}, *pod({}, cpu="2")]
+    file = tmp_path / "objects.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*DEVICES, *objects]}))
+    assert run(["check", str(file), "--format", "json"]) == 1
+    (placement,) = json.loads(capsys.readouterr().out)["placements"]
+    told = {each["node"]: each["reasons"] and each["reasons"]["fixes"] for each in placement["refusals"]}
+    assert [each["steps"] for each in told["a"]] == [
+        ["the end of the node's taint node.kubernetes.io/not-ready:NoSchedule"]
+    ]
 
 
 def test_of_two_cordoned_nodes_one_stays_closed(tmp_path, capsys) -> None:
