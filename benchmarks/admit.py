@@ -134,7 +134,8 @@ def measure(case: str, folder: Path) -> Json:
     from dra_alloc.manifest import load  # noqa: PLC0415 - the parent process needs none of it
     from dra_alloc.report.admit_report import admit_report  # noqa: PLC0415
     from dra_alloc.report.formats.json_report import render  # noqa: PLC0415
-    from dra_alloc.scenario.admit.admit import AdmitOptions, admit  # noqa: PLC0415
+    from dra_alloc.scenario.admit.admit import admit  # noqa: PLC0415
+    from dra_alloc.scenario.admit.answers import AdmitOptions  # noqa: PLC0415
 
     start = time.process_time()
     manifests, cluster = load([folder / "work.json"]), load([folder / "cluster.json"])

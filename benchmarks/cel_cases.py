@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["DRIVER", "SELECTORS", "fleet"]
-
 Json = dict[str, Any]
 DRIVER: Final = "gpu.nvidia.com"
 _MODELS: Final = (

@@ -11,19 +11,6 @@ from typing import Any, Final
 
 from benchmarks.generate import slices
 
-__all__ = [
-    "CASES",
-    "NUMA",
-    "FleetCase",
-    "autoscaler",
-    "claim",
-    "device_class",
-    "fleet_case",
-    "node",
-    "whatif",
-    "whatif_pods",
-]
-
 Json = dict[str, Any]
 DRIVER: Final = "gpu.example.com"
 NUMA: Final = "resource.kubernetes.io/numaNode"

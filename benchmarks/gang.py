@@ -24,8 +24,9 @@ from dra_alloc.api import ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.manifest import load
 from dra_alloc.scenario.gang.books import Books
-from dra_alloc.scenario.gang.gang import Member, Topology, Verdict, can_place, place_gang
+from dra_alloc.scenario.gang.gang import can_place, place_gang
 from dra_alloc.scenario.gang.greedy import place_in_order
+from dra_alloc.scenario.gang.types import Member, Topology, Verdict
 from dra_alloc.solve.cpsat.solver import is_installed
 
 Json = dict[str, Any]

@@ -14,8 +14,6 @@ from typing import Any
 
 import yaml
 
-__all__ = ["dump", "slices", "write"]
-
 MODELS = ("Example H100 80GB HBM3", "Example A100-SXM4-40GB")
 
 

@@ -26,10 +26,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.hard_cases import HardCase, hard_cases
 from dra_alloc.cli.harness.allocate import read_request
-from dra_alloc.solve.allocator import Budget, Engine
 from dra_alloc.solve.cpsat.solver import is_installed
+from dra_alloc.solve.ladder import Budget, Engine
 from dra_alloc.solve.outcome import OutOfBudget, Solved, SolveOutcome
-from fuzz.oracle import Oracle, OracleUnavailable
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable
 
 REPEATS = 5
 LIMIT_S = 10

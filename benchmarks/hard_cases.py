@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["HardCase", "hard_cases", "mig_node", "mig_requests", "profile_request"]
-
 Json = dict[str, Any]
 
 DRIVER: Final = "gpu.example.com"

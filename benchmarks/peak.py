@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["peak_mb"]
-
 
 def peak_mb() -> int:
     """Return it in MB: the maximum that the system counts for a process includes the memory of who started it."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-__all__ = ["ResourceSliceList"]
-
 
 class Plain(BaseModel):
     """A model with wire names, nothing else."""

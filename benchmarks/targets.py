@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-__all__ = ["TARGETS", "Target", "verdicts"]
-
 Json = dict[str, Any]
 Recorded = Mapping[str, Sequence[Json]]
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-__all__ = ["changes", "cluster", "pull_request"]
-
 Json = dict[str, Any]
 _DRIVER: Final = "gpu.example.com"
 _OFFERED: Final = {"cpu": "128", "memory": "1Ti", "pods": "110"}

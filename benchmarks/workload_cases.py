@@ -13,8 +13,6 @@ from typing import Any, Final
 from benchmarks.fleet_cases import DRIVER, NUMA, PCIE, claim, device_class, node
 from benchmarks.generate import slices
 
-__all__ = ["WORKLOADS", "Workload"]
-
 Json = dict[str, Any]
 FABRIC: Final = "nic.example.com"
 DISKS: Final = "nvme.example.com"

@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from dra_alloc.scenario.sweep.questions import SweepQuestion, SweepRow
     from dra_alloc.scenario.sweep.sweeping import sweep
     from dra_alloc.scenario.validating import validate
-    from dra_alloc.solve.allocator import Budget
     from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
     from dra_alloc.solve.best.optimise import Score
+    from dra_alloc.solve.ladder import Budget
 
 __all__ = [
     "Allocated",
@@ -123,7 +123,7 @@ __all__ = [
 
 _HOMES = {
     "Allocated": "dra_alloc.cluster.outcomes",
-    "Budget": "dra_alloc.solve.allocator",
+    "Budget": "dra_alloc.solve.ladder",
     "Cheapest": "dra_alloc.solve.best.objectives",
     "Cluster": "dra_alloc.cluster.cluster",
     "Documents": "dra_alloc.manifest",

@@ -7,8 +7,6 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["main", "settle"]
-
 #: New containers before the collector looks at them: more than the modules of a command are, which stay anyway. A
 #: command makes few that are garbage, and ends soon.
 _BETWEEN_COLLECTIONS = 250_000

@@ -13,8 +13,6 @@ from typing import Final
 from dra_alloc.errors import InputError, did_you_mean, in_brief
 from dra_alloc.releases import Release, parse_release, start_of
 
-__all__ = ["GATES", "GROUPS", "Maturity", "gates_of", "without_effect"]
-
 
 class Maturity(Enum):
     """

@@ -6,31 +6,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = [
-    "ALLOCATION_RESULTS_MAX",
-    "ALTERNATIVES_MAX",
-    "ATTRIBUTES_MAX",
-    "CEL_SELECTOR_MAX_COST",
-    "CEL_SELECTOR_MAX_LENGTH",
-    "CONFIG_MAX",
-    "CONSTRAINTS_MAX",
-    "COUNTERS_MAX",
-    "COUNTER_SETS_MAX",
-    "DEFAULT_LATE_STEP_BUDGET",
-    "DEFAULT_MOST_NODES",
-    "DEFAULT_NODE_TRIES",
-    "DEFAULT_PRUNED_BUDGET",
-    "DEFAULT_SOLVER_BUDGET",
-    "DEFAULT_STEP_BUDGET",
-    "DEVICES_MAX",
-    "DEVICES_WITH_FEATURES_MAX",
-    "REQUESTS_MAX",
-    "RESERVED_FOR_MAX_SIZE",
-    "SELECTORS_MAX",
-    "SLICE_BYTES_MAX",
-    "DefaultSteps",
-]
-
 #: `status.allocation.devices.results` of one claim.
 ALLOCATION_RESULTS_MAX: Final = 32
 

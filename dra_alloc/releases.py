@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 
 from dra_alloc.errors import InputError, in_brief
 
-__all__ = ["DEFAULT_RELEASE", "EVER", "NEWEST", "Release", "Span", "note_on", "parse_release", "start_of"]
-
 #: A minor alone means this patch of it, or this pre-release.
 NEWEST: Final = {"1.34": "1.34.13", "1.35": "1.35.10", "1.36": "1.36.6", "1.37": "1.37.2", "1.38": "1.38.0-beta.0"}
 

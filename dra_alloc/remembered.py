@@ -13,8 +13,6 @@ from threading import Lock
 from typing import Any, Final, Generic, TypeVar, cast
 from weakref import ref
 
-__all__ = ["Numbers", "Remembered", "of_objects", "of_short_texts"]
-
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 Asked = TypeVar("Asked", bound=Callable[..., Any])

@@ -15,8 +15,6 @@ from typing import Final
 
 from dra_alloc.releases import EVER, Release, Span
 
-__all__ = ["TRAITS", "Channel", "Trait", "TraitRecord", "traits_of"]
-
 
 class Channel(StrEnum):
     """Upstream's three allocator implementations."""

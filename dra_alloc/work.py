@@ -16,24 +16,6 @@ from contextvars import ContextVar
 from itertools import chain, repeat
 from typing import Final, Self, TypeVar
 
-__all__ = [
-    "DEFAULT_WORK",
-    "BudgetExhausted",
-    "Purse",
-    "Spent",
-    "Steps",
-    "cuts",
-    "evenly",
-    "finishing",
-    "is_spent",
-    "owe",
-    "ran_out",
-    "solver_limit",
-    "solver_worked",
-    "sparing",
-    "spend",
-]
-
 #: What a command may spend unless it is told otherwise: minutes, which no honest question has been seen to take.
 DEFAULT_WORK: Final = 300_000_000
 

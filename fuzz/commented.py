@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-__all__ = ["Style", "commented"]
-
 _SAID: Final = ("why", "TODO: 1", "{not: yaml}", "été \U0001f600", "- a: b", "# twice", "'quoted'", "")
 _NO_WORDS: Final = ("true", "false", "null", "y", "n", "yes", "no", "on", "off")
 #: Members that are moved, with those that they are moved out of or into; what is around them is no place for a comment.

@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dra_alloc.testing.drawing.features import FEATURES, features, known_features
-
-__all__ = ["FEATURES", "Coverage", "backtracked", "features", "pairs_of"]
+from dra_alloc.testing.drawing.features import features, known_features
 
 
 def backtracked(request: Mapping[str, Any], answer: Mapping[str, Any]) -> int:

@@ -24,10 +24,9 @@ from dra_alloc.testing.comparison import ABORTED, NOT_COMPARED, Agreement, compa
 from dra_alloc.testing.drawing.dialect import Dialect
 from dra_alloc.testing.drawing.shrink import shrink
 from fuzz.coverage import Coverage
-from fuzz.oracle import Oracle, OracleUnavailable, resolve
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable, resolve
 from fuzz.recording import Record, add_option, append
-
-__all__ = ["Run", "ours", "run"]
 
 Json = dict[str, Any]
 #: Upstream's time per question, and per question that took longer and is asked again, alone.

@@ -43,8 +43,6 @@ from dra_alloc.work import BudgetExhausted
 from fuzz import progress
 from fuzz.recording import Record, add_option, append
 
-__all__ = ["DIALECTS", "KINDS", "NOT_MODELLED", "Difference", "by_solver", "compare_engines", "main"]
-
 #: Steps of the plain search; what takes more is compared by the engines' verdict alone.
 STEPS: Final = 20_000
 #: Deterministic units of CP-SAT.

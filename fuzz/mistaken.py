@@ -16,8 +16,6 @@ from dra_alloc.linting.running import LintAsked, linted
 from dra_alloc.manifest import Manner, load_readable
 from fuzz.target import Broken, Json
 
-__all__ = ["check_mended", "mistaken"]
-
 _ASKED: Final = LintAsked()
 _MANNER: Final = Manner("strict", "keep", _ASKED.settings.profile().release)
 

@@ -16,12 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from dra_alloc.testing.client import Answer, Client, Failure
-from fuzz.oracle_build import PROGRAMS, OracleUnavailable, build, go_missing, newest, resolve, unasked, versions
+from fuzz.oracle_build import PROGRAMS, OracleUnavailable, build, resolve, unasked
 
 if TYPE_CHECKING:
     from types import TracebackType
-
-__all__ = ["Oracle", "OracleUnavailable", "build", "go_missing", "newest", "resolve", "versions"]
 
 Json = dict[str, Any]
 _Prepared = tuple[Mapping[str, Any], Json | None]

@@ -24,18 +24,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "PROGRAMS",
-    "OracleUnavailable",
-    "build",
-    "cache_folder",
-    "go_missing",
-    "newest",
-    "resolve",
-    "unasked",
-    "versions",
-]
-
 ROOT = Path(__file__).resolve().parent
 PROGRAMS = (
     "allocator",

@@ -9,8 +9,6 @@ import sys
 import time
 from typing import Final
 
-__all__ = ["Progress", "add_option"]
-
 _EVERY: Final = 5.0
 
 

@@ -19,11 +19,10 @@ from typing import Any, Final
 
 import yaml
 
-from fuzz.oracle import Oracle, OracleUnavailable, resolve, versions
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable, resolve, versions
 from spec.case import UNCOUNTED, VECTORS, Given, VectorError, load_case
 from spec.layout import written
-
-__all__ = ["CHANNELS", "GIVEN", "Place", "answers_of", "promote", "recorded", "request_of"]
 
 Json = dict[str, Any]
 #: A release and a channel.

@@ -15,8 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["RUNS", "Record", "add_option", "append", "read"]
-
 ROOT: Final = Path(__file__).resolve().parent.parent
 #: The runs that the page is made from.
 RUNS: Final = ROOT / "docs" / "reference" / "conformance-runs.jsonl"

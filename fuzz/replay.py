@@ -16,7 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fuzz.oracle import Oracle, OracleUnavailable
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

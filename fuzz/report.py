@@ -16,13 +16,12 @@ from typing import Final
 
 from dra_alloc.releases import Span, parse_release
 from dra_alloc.testing.comparison import NOT_COMPARED, RANDOM_IN_UPSTREAM
+from dra_alloc.testing.drawing.features import FEATURES
 from dra_alloc.traits import TRAITS, Channel, TraitRecord
-from fuzz.coverage import FEATURES, pairs_of
+from fuzz.coverage import pairs_of
 from fuzz.recording import ROOT, RUNS, Record, read
 from spec.divergences import Place
 from spec.divergences import read as divergences
-
-__all__ = ["PAGE", "main", "page"]
 
 PAGE: Final = ROOT / "docs" / "reference" / "conformance.md"
 _CHANNELS: Final = tuple(Channel)

@@ -20,8 +20,6 @@ from typing import Final
 
 from fuzz import differential, engines, targets
 
-__all__ = ["TOOLS", "UNAVAILABLE", "main", "names"]
-
 Main = Callable[[list[str]], int]
 UNAVAILABLE: Final = 3
 #: A case of theirs takes as long as so many of others.

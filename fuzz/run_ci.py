@@ -17,8 +17,6 @@ from typing import Final
 
 from fuzz.run_all import UNAVAILABLE, names
 
-__all__ = ["CASES_OF", "main"]
-
 RELEASES: Final = ("1.34.13", "1.35.10", "1.36.2", "1.36.6", "1.37.2", "1.38.0-beta.0")
 #: Of each release and channel.
 CASES: Final = 300

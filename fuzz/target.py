@@ -21,10 +21,8 @@ from typing import Any, Final
 from dra_alloc.testing.cases import random_requests
 from dra_alloc.testing.drawing.dialect import Dialect
 from dra_alloc.testing.drawing.shrink import shrink
-from fuzz.oracle import OracleUnavailable
+from fuzz.oracle_build import OracleUnavailable
 from fuzz.recording import Record, add_option, append
-
-__all__ = ["DIALECTS", "Broken", "Found", "Target", "command", "requests", "run"]
 
 Json = dict[str, Any]
 #: So many violations have one cause most of the time.

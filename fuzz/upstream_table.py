@@ -24,12 +24,10 @@ import yaml
 
 from dra_alloc.testing.comparison import Agreement, compare
 from fuzz.differential import ours
-from fuzz.oracle import Oracle, OracleUnavailable
-from fuzz.oracle_build import build, cache_folder, newest, resolve
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable, build, cache_folder, newest, resolve
 from fuzz.recording import Record, add_option, append
 from fuzz.replay import comparable
-
-__all__ = ["KNOWN", "check", "extract", "hold_ours", "known", "rows"]
 
 SECONDS = 300
 RUNS = 20

@@ -22,31 +22,6 @@ from dra_alloc.api import DeviceClass, DeviceTaintRule, Node, ResourceClaim, Res
 from dra_alloc.profiles import Channel, Feature, Trait
 from dra_alloc.releases import parse_release
 
-__all__ = [
-    "HERE",
-    "KINDS",
-    "UNCOUNTED",
-    "VECTORS",
-    "AllocationCase",
-    "Answer",
-    "Case",
-    "CelCase",
-    "DocumentCase",
-    "Given",
-    "Intended",
-    "QuantityCase",
-    "Recorded",
-    "RuleCase",
-    "SemverCase",
-    "TextCase",
-    "ValidationCase",
-    "VectorError",
-    "cases",
-    "load_case",
-    "stated",
-    "yaml_of",
-]
-
 HERE: Final = Path(__file__).resolve().parent
 VECTORS: Final = HERE / "vectors"
 RULES: Final = HERE / "rules"

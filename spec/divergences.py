@@ -19,8 +19,6 @@ from dra_alloc.traits import TRAITS, Channel
 from spec.case import HERE, VECTORS, AllocationCase, cases, yaml_of
 from spec.layout import written
 
-__all__ = ["FILE", "Divergence", "Place", "made", "read"]
-
 FILE: Final = HERE / "divergences.yaml"
 
 #: A release, or a line from its first alpha on.

@@ -9,8 +9,6 @@ from typing import Any, Final
 
 import yaml
 
-__all__ = ["written"]
-
 WIDTH: Final = 110
 
 

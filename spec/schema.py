@@ -13,8 +13,6 @@ from typing import Any, Final
 
 from spec.case import HERE, KINDS, VECTORS, VectorError, load_case
 
-__all__ = ["SCHEMA", "schema"]
-
 SCHEMA: Final = HERE / "case.schema.json"
 
 Json = dict[str, Any]

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["write_manifest"]
-
 
 def write_manifest(folder: Path, text: str, name: str = "manifest.yaml") -> Path:
     """Write a manifest into a folder and return its path."""

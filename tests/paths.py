@@ -8,8 +8,6 @@ import os
 import shutil
 from pathlib import Path
 
-__all__ = ["EXAMPLES", "GO", "ROOT", "SHARED", "shared_folder"]
-
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "docs" / "examples"
 

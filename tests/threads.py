@@ -11,8 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-__all__ = ["at_once", "in_threads", "restless"]
-
 T = TypeVar("T")
 
 

@@ -9,11 +9,8 @@ from dra_alloc.api._base import (
     FrozenMap,
     KubeModel,
 )
-from dra_alloc.api.amounts.quantity import (
-    Format,
-    Quantity,
-    QuantityError,
-)
+from dra_alloc.api.amounts.quantity import Quantity
+from dra_alloc.api.amounts.text import Format, QuantityError
 from dra_alloc.api.claims import (
     CapacityRequirements,
     DerivedAttribute,

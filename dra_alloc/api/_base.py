@@ -19,8 +19,6 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from dra_alloc.api.amounts.quantity import Quantity
 
-__all__ = ["FrozenMap", "KubeModel", "Mould", "RawJson"]
-
 K = TypeVar("K")
 V = TypeVar("V")
 T = TypeVar("T")

@@ -12,20 +12,6 @@ from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.results import ResourceClaimStatus
 from dra_alloc.api.selectors import DeviceSelector, DeviceToleration, OpaqueDeviceConfiguration
 
-__all__ = [
-    "CapacityRequirements",
-    "DerivedAttribute",
-    "DeviceClaim",
-    "DeviceClaimConfiguration",
-    "DeviceRequest",
-    "DeviceSubRequest",
-    "ExactDeviceRequest",
-    "ResourceClaim",
-    "ResourceClaimSpec",
-    "ResourceClaimTemplate",
-    "ResourceClaimTemplateSpec",
-]
-
 
 def _zero_is_absent(value: int | None) -> int | None:
     return value or None

@@ -4,8 +4,6 @@ from dra_alloc.api._base import KubeModel, List, PtrText, Struct, Text
 from dra_alloc.api.meta import ObjectMeta
 from dra_alloc.api.selectors import DeviceSelector, OpaqueDeviceConfiguration
 
-__all__ = ["DeviceClass", "DeviceClassConfiguration", "DeviceClassSpec"]
-
 
 class DeviceClassConfiguration(KubeModel):
     """Parameters that every claim of the class gets."""

@@ -8,8 +8,6 @@ from typing import Any, Final, NamedTuple
 
 from dra_alloc.api._base import KubeModel, List, PtrText, Text
 
-__all__ = ["CONSTRAINT_KINDS", "ConstraintKind", "DeviceConstraint", "Stated"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstraintKind:

@@ -22,26 +22,6 @@ from dra_alloc.api.amounts.quantity import ZERO, Quantity
 from dra_alloc.api.core.nodes import NodeSelector
 from dra_alloc.api.meta import Timestamp
 
-__all__ = [
-    "VALUE_LISTS",
-    "CapacityRequestPolicy",
-    "CapacityRequestPolicyRange",
-    "Counter",
-    "CounterSet",
-    "Device",
-    "DeviceAttribute",
-    "DeviceCapacity",
-    "DeviceCounterConsumption",
-    "DeviceTaint",
-    "NodeAllocatableOverhead",
-    "NodeAllocatableResource",
-    "NodeAllocatableResourceMapping",
-    "NodeAllocatableResourceMapping136",
-    "has_lists",
-    "value_lists",
-]
-
-
 #: Members of an attribute that hold several values.
 VALUE_LISTS: Final = ("ints", "bools", "strings", "versions")
 #: Read these of an attribute, be it a model or a record.

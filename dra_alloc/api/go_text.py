@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ESCAPES", "quote"]
-
 #: What Go writes with a backslash in a quoted text.
 ESCAPES: Final = {
     "\a": r"\a",

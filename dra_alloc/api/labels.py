@@ -11,8 +11,6 @@ from typing import Final
 
 from dra_alloc.api.meta import LabelSelector
 
-__all__ = ["EVERYTHING", "NAMESPACE_NAME", "NOTHING", "LabelTest", "selector_of"]
-
 #: The label by which each namespace has its own name.
 NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 

@@ -9,8 +9,6 @@ from pydantic_core import PydanticCustomError
 
 from dra_alloc.api._base import FrozenMap, KubeModel, List, OptText, PtrBool, PtrInt, Text
 
-__all__ = ["Condition", "LabelSelector", "LabelSelectorRequirement", "ObjectMeta", "OwnerReference", "Timestamp"]
-
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 
 

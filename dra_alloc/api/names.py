@@ -15,35 +15,6 @@ from typing import Final, NamedTuple
 from dra_alloc.api.go_text import quote
 from dra_alloc.remembered import of_short_texts
 
-__all__ = [
-    "KEY",
-    "KEY_TEXT",
-    "LABEL",
-    "LABEL_TEXT",
-    "MAX_LABEL",
-    "MAX_SUBDOMAIN",
-    "SUBDOMAIN",
-    "SUBDOMAIN_TEXT",
-    "VALUE",
-    "VALUE_TEXT",
-    "DeviceID",
-    "NameFault",
-    "PoolID",
-    "SharedDeviceID",
-    "driver_faults",
-    "expression_text",
-    "extended_resource_faults",
-    "fully_qualified_name_faults",
-    "identifier_faults",
-    "label_faults",
-    "label_key_faults",
-    "label_value_faults",
-    "pool_faults",
-    "qualified_name_faults",
-    "subdomain_faults",
-    "uuid_faults",
-]
-
 
 class PoolID(NamedTuple):
     """A pool: names are unique per driver only."""

@@ -4,16 +4,6 @@ from dra_alloc.api._base import Int, KubeModel, List, OptText, PtrInt, Struct, T
 from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import Condition, ObjectMeta
 
-__all__ = [
-    "PartitionSummary",
-    "PoolStatus",
-    "ResourcePoolStatusRequest",
-    "ResourcePoolStatusRequestSpec",
-    "ResourcePoolStatusRequestStatus",
-    "ShareableCapacity",
-    "ShareableSummary",
-]
-
 
 class ResourcePoolStatusRequestSpec(KubeModel):
     """Whose pools are asked about; an absent `limit` is 100."""

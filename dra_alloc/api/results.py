@@ -10,17 +10,6 @@ from dra_alloc.api.core.nodes import NodeSelector
 from dra_alloc.api.meta import Condition, Timestamp
 from dra_alloc.api.selectors import DeviceToleration, OpaqueDeviceConfiguration
 
-__all__ = [
-    "AllocatedDeviceStatus",
-    "AllocationResult",
-    "DeviceAllocationConfiguration",
-    "DeviceAllocationResult",
-    "DeviceRequestAllocationResult",
-    "NetworkDeviceData",
-    "ResourceClaimConsumerReference",
-    "ResourceClaimStatus",
-]
-
 
 class DeviceRequestAllocationResult(KubeModel):
     """

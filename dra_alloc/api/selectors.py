@@ -4,8 +4,6 @@ from typing import ClassVar
 
 from dra_alloc.api._base import KubeModel, OptText, PtrInt, RawJson, Text
 
-__all__ = ["CELDeviceSelector", "DeviceSelector", "DeviceToleration", "OpaqueDeviceConfiguration"]
-
 
 class CELDeviceSelector(KubeModel):
     """A CEL expression over ``device``; at most 10240 bytes."""

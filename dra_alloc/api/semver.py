@@ -10,8 +10,6 @@ from dra_alloc.api.go_text import quote
 from dra_alloc.errors import InputError
 from dra_alloc.remembered import of_short_texts
 
-__all__ = ["Semver", "SemverError", "admits_version", "is_version"]
-
 _DIGITS: Final = frozenset("0123456789")
 _IDENTIFIER: Final = _DIGITS | frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")
 _MAX_UINT64: Final = 2**64 - 1

@@ -7,8 +7,6 @@ from dra_alloc.api.core.nodes import NodeSelector
 from dra_alloc.api.devices import CounterSet, Device
 from dra_alloc.api.meta import ObjectMeta
 
-__all__ = ["ResourcePool", "ResourceSlice", "ResourceSliceSpec", "newest_slices"]
-
 
 class ResourcePool(KubeModel):
     """The pool a slice belongs to; only the newest generation counts, and only with all its slices."""

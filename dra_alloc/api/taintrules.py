@@ -4,8 +4,6 @@ from dra_alloc.api._base import KubeModel, List, PtrText, Struct, Text
 from dra_alloc.api.devices import DeviceTaint
 from dra_alloc.api.meta import Condition, ObjectMeta
 
-__all__ = ["DeviceTaintRule", "DeviceTaintRuleSpec", "DeviceTaintRuleStatus", "DeviceTaintSelector"]
-
 
 class DeviceTaintSelector(KubeModel):
     """

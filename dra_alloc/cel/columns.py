@@ -24,8 +24,6 @@ from dra_alloc.cel.program import Program
 from dra_alloc.cel.reads import Read
 from dra_alloc.remembered import Numbers, Remembered
 
-__all__ = ["DeviceColumns", "Interner", "Outcome"]
-
 Outcome = bool | EvaluationError
 Row = tuple[int, ...]
 _ABSENT: Final = ("absent",)

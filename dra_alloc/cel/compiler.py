@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dra_alloc.cel.check.checker import Checked, check
+from dra_alloc.cel.check.checker import check
+from dra_alloc.cel.check.checking import Checked
 from dra_alloc.cel.check.types import ANY, BOOL, DYN, CelType, TypeTooLarge
 from dra_alloc.cel.check.validators import CompilerCrash, validate
 from dra_alloc.cel.environments import Declarations, EnvironmentKey
@@ -17,8 +18,6 @@ from dra_alloc.cel.errors import CelAbort, CelError, CompileError, Issue
 from dra_alloc.cel.plan.build import Planned, plan
 from dra_alloc.cel.syntax.parser import parse
 from dra_alloc.cel.syntax.source import SourceText, render
-
-__all__ = ["Compiled", "Refused", "compile_expression", "not_bool"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,6 @@ from dra_alloc.cel.library.semver import SEMVER, CelSemver
 from dra_alloc.cel.program import Program
 from dra_alloc.cel.values.runtime import CelMap, Optional, UInt, go_type, is_list, type_name
 
-__all__ = ["attribute_value", "compile_derived"]
-
 _SCALARS: Final = (STRING, INT, BOOL, SEMVER, DYN)
 _KINDS: Final[dict[type, str]] = {
     bool: "bool",

@@ -23,19 +23,6 @@ from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.values.runtime import CelMap
 from dra_alloc.remembered import of_short_texts
 
-__all__ = [
-    "MAX_DOMAIN",
-    "MAX_ID",
-    "MAX_NAMES",
-    "MAX_VALUE",
-    "Attribute",
-    "CelDevice",
-    "GuardedNames",
-    "Reading",
-    "device_type",
-    "prepare_device",
-]
-
 MAX_NAMES: Final = 32
 MAX_DOMAIN: Final = 63
 MAX_ID: Final = 32

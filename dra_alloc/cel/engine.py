@@ -15,8 +15,6 @@ from dra_alloc.errors import InputError
 from dra_alloc.releases import Release
 from dra_alloc.remembered import Remembered
 
-__all__ = ["MAX_EXPRESSION_BYTES", "Environment", "compile", "environment"]
-
 #: kube-apiserver refuses longer selectors before it compiles them.
 MAX_EXPRESSION_BYTES: Final = 10 * 1024
 #: Characters of all expressions that are remembered compiled, at some 70 bytes each.

@@ -24,8 +24,6 @@ from dra_alloc.cel.library.messages import MESSAGES, NULL_VALUE
 from dra_alloc.errors import InputError
 from dra_alloc.releases import Release, parse_release, start_of
 
-__all__ = ["UNDEFINED_TYPES", "Declarations", "EnvironmentKey", "Mode", "declarations", "settings"]
-
 Mode = Literal["stored", "new"]
 CONSUMABLE_CAPACITY: Final = "DRAConsumableCapacity"
 LIST_ATTRIBUTES: Final = "DRAListTypeAttributes"

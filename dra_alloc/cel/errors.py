@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from dra_alloc.errors import SelectorError
 
-__all__ = ["CelAbort", "CelError", "CompileError", "EvaluationError", "Issue", "not_converted"]
-
 
 class CelError(Exception):
     """

@@ -16,8 +16,6 @@ from dra_alloc.cel.program import Program
 from dra_alloc.cel.reads import Read
 from dra_alloc.errors import did_you_mean
 
-__all__ = ["compile_hints", "evaluation_hints", "missing_hints"]
-
 _MAP: Final = re.compile(r"found no matching overload for '[^']*' applied to '[^']*map\(string, (?:any|dyn)\)")
 _CAPACITY_MAP: Final = re.compile(
     r"found no matching overload for '[^']*' applied to '[^']*map\(string, kubernetes\.Quantity\)"

@@ -24,8 +24,6 @@ from dra_alloc.cel.values.runtime import Optional, native_error, type_name
 from dra_alloc.errors import InputError
 from dra_alloc.work import owe, spend
 
-__all__ = ["COST_LIMIT", "Program"]
-
 #: What one evaluation may cost.
 COST_LIMIT: Final = 1_000_000
 #: Deeper code runs on the heap: Python's own stack is the host's.

@@ -13,12 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from dra_alloc.cel.check.checker import Checked, Resolved
+from dra_alloc.cel.check.checking import Checked, Resolved
 from dra_alloc.cel.syntax.ast import Comprehension, Node, Select, children
 from dra_alloc.cel.syntax.ast import Literal as LiteralNode
 from dra_alloc.cel.trampoline import STRIDE, Steps, run
-
-__all__ = ["WHOLE", "Read", "reads_of"]
 
 ReadKind = Literal["driver", "multi", "attribute", "capacity", "attribute domain", "capacity domain", "device"]
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, Final, TypeVar
 
-__all__ = ["STRIDE", "Steps", "run"]
-
 _T = TypeVar("_T")
 
 #: How many levels of a tree are followed on Python's stack before the next goes to the heap.

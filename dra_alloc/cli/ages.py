@@ -18,8 +18,6 @@ from dra_alloc.errors import InputError, ManifestError, Problem, Where
 from dra_alloc.manifest.budget import DEFAULT_BUDGET
 from dra_alloc.manifest.read.inputs import STDIN, InputBytes, sources
 
-__all__ = ["check_ages", "told"]
-
 #: What kubelets and whoever leads write every few minutes, in JSON or YAML: the conditions of Nodes, and Leases.
 _HEARTBEAT: Final = re.compile(
     rb'(?:lastHeartbeatTime|renewTime)\\?["\']?\s*:\s*\\?["\']?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?Z'

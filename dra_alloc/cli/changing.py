@@ -18,11 +18,9 @@ from dra_alloc.manifest import Documents, Manner, load_readable
 from dra_alloc.manifest.plain_file import with_lines
 from dra_alloc.pods.naming import in_namespace
 from dra_alloc.pods.workloads.shapes import taught_by
-from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.what_if.reading import Scenario, read_scenario
 from dra_alloc.scenario.what_if.what_if import after_steps
-
-__all__ = ["checking", "states_of"]
 
 
 def checking(options: Namespace) -> CheckOptions:

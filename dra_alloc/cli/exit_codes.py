@@ -7,8 +7,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-__all__ = ["SAID", "ExitCode"]
-
 
 class ExitCode(IntEnum):
     """0 as expected, 1 something cannot be allocated, 2 bad input, 3 undecided, 70 our bug, 130 interrupted."""

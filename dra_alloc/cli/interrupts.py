@@ -10,8 +10,6 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-__all__ = ["hear", "heard", "leave", "leave_when_heard"]
-
 _CODE = 130
 _IMPORTS = "<frozen importlib"
 _heard = False

@@ -11,8 +11,6 @@ from typing import Final, TextIO
 
 from dra_alloc.manifest.progress import reporting
 
-__all__ = ["loading_bar"]
-
 _PATIENCE: Final = 1.0
 _PAUSE: Final = 0.1
 _WIDTH: Final = 24

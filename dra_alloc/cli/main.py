@@ -20,8 +20,6 @@ from dra_alloc.work import BudgetExhausted, Purse
 if TYPE_CHECKING:
     from dra_alloc.errors import DraAllocError
 
-__all__ = ["run"]
-
 _MOST_PROBLEMS: Final = 50
 
 

@@ -13,8 +13,6 @@ from dra_alloc.manifest.kinds import QUEUEING
 from dra_alloc.manifest.make.hints import PASSED_OVER
 from dra_alloc.manifest.read.inputs import STDIN
 
-__all__ = ["check_stdin_once", "nothing_given", "nothing_known"]
-
 #: Groups of Kubernetes itself, beside those that end with the second: kinds of theirs that are not read make no pods.
 _OWN: Final = ("", "apps", "autoscaling", "batch", "extensions", "policy")
 _OWN_END: Final = ".k8s.io"

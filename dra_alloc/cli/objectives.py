@@ -16,8 +16,6 @@ from dra_alloc.scenario.previous import load_previous
 from dra_alloc.scenario.prices import cheapest_by
 from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
 
-__all__ = ["cheapest_from", "objectives_of"]
-
 
 def objectives_of(options: Namespace) -> tuple[tuple[Objective, ...], tuple[Problem, ...]]:
     """

@@ -12,28 +12,6 @@ from dra_alloc.releases import DEFAULT_RELEASE, NEWEST
 from dra_alloc.report import FORMATS
 from dra_alloc.work import DEFAULT_WORK
 
-__all__ = [
-    "OBJECTIVES",
-    "any_whole",
-    "budget",
-    "channel",
-    "cluster",
-    "inputs",
-    "max_age",
-    "namespace",
-    "objectives",
-    "output",
-    "pod_templates",
-    "positive",
-    "release",
-    "seconds",
-    "settings",
-    "units",
-    "validate",
-    "watch",
-    "whole",
-]
-
 #: Names of what can be made best; cli.objectives makes them, and loads much more than a parser should.
 OBJECTIVES: Final = ("fewest-nodes", "least-fragmented", "highest-ranked", "cheapest", "stable")
 

@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from dra_alloc.errors import DraAllocError, Problem
     from dra_alloc.report.records import Report
 
-__all__ = [
-    "INPUTS",
-    "check_reports",
-    "given_paths",
-    "input_files",
-    "keep_inputs",
-    "nobody_reads",
-    "show",
-    "show_problems",
-    "tell",
-    "warn",
-    "write",
-    "write_to_nowhere",
-]
-
 _MOST_WARNINGS: Final = 50
 _given_up = False
 #: Options of all commands that name what is read.

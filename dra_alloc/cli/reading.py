@@ -17,8 +17,6 @@ from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.releases import note_on
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 
-__all__ = ["Inputs", "given_settings", "read_inputs", "settings_of"]
-
 
 def given_settings(options: Namespace) -> Settings:
     """Return which kube-scheduler the options ask for, as far as it is known."""

@@ -13,8 +13,6 @@ from typing import Protocol
 from dra_alloc.cli.writing import checked, write_file
 from dra_alloc.errors import InputError, Where
 
-__all__ = ["RewrittenFile", "diff_of", "rewrite"]
-
 
 class RewrittenFile(Protocol):
     """A file with its text before and after."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from dra_alloc.errors import InputError, Problem
 
-__all__ = ["settle", "with_place"]
-
 _OWN: Final = "dra-alloc.toml"
 _SHARED: Final = "pyproject.toml"
 _TABLE: Final = "tool.dra-alloc"

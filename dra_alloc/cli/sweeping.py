@@ -32,8 +32,6 @@ from dra_alloc.scenario.sweep.reading import SweepPlan, questions_of, read_plan,
 from dra_alloc.scenario.sweep.sweeping import answered_here, sweep
 from dra_alloc.scenario.what_if.what_if import Fate
 
-__all__ = ["run_sweep"]
-
 _TENTHS = 10
 
 

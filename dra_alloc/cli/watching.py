@@ -22,8 +22,6 @@ from dra_alloc.cli.output import given_paths, nobody_reads, tell, write
 from dra_alloc.errors import InputError, first_few
 from dra_alloc.manifest.read.inputs import STDIN, files_of, folders_of
 
-__all__ = ["watched"]
-
 #: Seconds between two looks; for how long files have to stay as they are before they are read, and how often at most.
 _LOOK: Final = 0.2
 _SETTLED: Final = 0.05

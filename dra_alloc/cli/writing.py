@@ -18,8 +18,6 @@ from dra_alloc.errors import InputError, in_brief
 if os.name == "posix":
     import fcntl
 
-__all__ = ["STDOUT", "checked", "is_one_file", "write_file"]
-
 #: The target that is standard output.
 STDOUT: Final = "-"
 #: So many bytes of a name go into that of its unfinished file, which has to fit where the name does.

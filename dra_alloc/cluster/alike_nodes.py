@@ -14,8 +14,6 @@ from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.columns import AMOUNTS
 
-__all__ = ["AlikeNodes"]
-
 
 class AlikeNodes:
     """

@@ -10,9 +10,7 @@ from typing import Any, TypeVar
 from dra_alloc.api import KubeModel, Node
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
-from dra_alloc.solve.allocator import Budget
-
-__all__ = ["heed", "listed", "names_in", "node_names", "objectives_in", "objects_in", "settings_in"]
+from dra_alloc.solve.ladder import Budget
 
 T = TypeVar("T")
 

@@ -11,8 +11,6 @@ from dra_alloc.cluster.holding import elsewhere, reaches
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Feature, Profile
 
-__all__ = ["binds_since", "unavailable"]
-
 _OPTIONAL_OPERATIONS = "DRAOptionalNodeOperations"
 
 

@@ -13,16 +13,14 @@ from dra_alloc.cluster.alike_nodes import AlikeNodes
 from dra_alloc.cluster.holding import completed
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.problem.pools import GatherError
-from dra_alloc.solve.allocator import Budget
 from dra_alloc.solve.best.answer import best_answer
 from dra_alloc.solve.best.objectives import Objective
 from dra_alloc.solve.best.optimise import Score
+from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import OutOfBudget, Solved
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
-
-__all__ = ["BestWanted", "best_place", "combined", "seen"]
 
 #: Nodes of different kinds that are compared.
 MOST_COMPARED: Final = 200

@@ -12,8 +12,6 @@ from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.errors import InputError
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["asked_claims", "by_name", "each_once", "settled"]
-
 #: What claims are called that have no generateName either.
 _NAMELESS = "claim-"
 

@@ -38,14 +38,12 @@ from dra_alloc.manifest import Documents
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.make.records import WireRecord
 from dra_alloc.problem.inventory import Inventory
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective
+from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.edits.editing import Edits
-
-__all__ = ["Cluster"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -21,8 +21,6 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.overlay import LateOverlay, Overlay
 from dra_alloc.problem.tainting import has_effect
 
-__all__ = ["Contents", "beside_of", "contents_of"]
-
 #: A cluster of objects that all answer.
 NOTHING_BESIDE: Final = Documents()
 

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dra_alloc.api import ResourceClaim
 from dra_alloc.manifest.make.defaults import set_defaults
 
-__all__ = ["defaulted"]
-
 
 def defaulted(claims: Sequence[ResourceClaim]) -> Sequence[ResourceClaim]:
     """Return the claims, those that leave out an allocation mode with the API server's defaults. Spec: DEF-1, DEF-3."""

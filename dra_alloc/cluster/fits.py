@@ -14,14 +14,12 @@ from dra_alloc.cluster.holding import completing, reaches
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Undecided, Unsatisfiable
 from dra_alloc.cluster.standings import ABORTS, FITS, UNDECIDED, Asked, places_of
 from dra_alloc.manifest.gc_pause import gc_paused
-from dra_alloc.solve.allocator import Budget
+from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Work
 from dra_alloc.solve.results import Results
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
-
-__all__ = ["Fits", "first_of", "first_outcome", "fits_of"]
 
 
 def first_outcome(cluster: Cluster, claims: Sequence[ResourceClaim], budget: Budget) -> Outcome:

@@ -13,8 +13,6 @@ from dra_alloc.errors import first_few
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["allocated_elsewhere", "completed", "completing", "elsewhere", "given_back", "reaches", "reserved_for"]
-
 
 def reaches(claim: ResourceClaim, node: Node) -> bool:
     """Return whether the claim's allocation, if it has one, can be used on the node."""

@@ -10,8 +10,6 @@ from dra_alloc.api import FrozenMap, Node, ObjectMeta
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.inventory import Inventory
 
-__all__ = ["implied_nodes", "names_differ"]
-
 
 def implied_nodes(inventory: Inventory) -> tuple[Node, ...]:
     """Return the nodes that slices name, by name; one of any name where no slice names one."""

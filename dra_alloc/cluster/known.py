@@ -24,14 +24,13 @@ from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.occupancy import Held, Occupancy
 from dra_alloc.problem.usage import LateUsage, Usage
 from dra_alloc.profiles import Feature, Semantics
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget, State, not_found
+from dra_alloc.solve.allocator import Allocator, State, not_found
 from dra_alloc.solve.direct import Answer
+from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import SolveOutcome
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted
-
-__all__ = ["Known", "KnownParts"]
 
 
 @dataclass(slots=True, eq=False)

@@ -10,8 +10,6 @@ from typing import Final
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.solve.survey import Survey
 
-__all__ = ["LoneSlices"]
-
 #: Changed nodes over a list of all, before it is made anew.
 _MOST_CHANGES: Final = 256
 

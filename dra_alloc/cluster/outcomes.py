@@ -16,9 +16,6 @@ from dra_alloc.problem.publishing import published
 from dra_alloc.solve.best.optimise import Score
 from dra_alloc.solve.outcome import Work
 
-__all__ = ["Allocated", "NodeRefusal", "Outcome", "Undecided", "Unsatisfiable", "claims_of"]
-
-
 _Claims = tuple[ResourceClaim, ...]
 
 

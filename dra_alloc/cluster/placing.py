@@ -20,8 +20,9 @@ from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.namesakes import Namesakes
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import consumption
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, Allocator, Budget
+from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.direct import Answer, Picks
+from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import Solved, SolveOutcome, Work
 from dra_alloc.solve.views import Admitted
@@ -29,8 +30,6 @@ from dra_alloc.work import finishing
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
-
-__all__ = ["Placements", "Placing", "place"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,6 @@ from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.siblings import NO_SIBLINGS, Siblings
 from dra_alloc.pods.views import is_finished
 
-__all__ = ["NOBODY", "Population"]
-
 
 @dataclass(frozen=True, slots=True)
 class Population:

@@ -15,8 +15,6 @@ from dra_alloc.gates import gates_of, without_effect
 from dra_alloc.profiles import Profile, profile_for
 from dra_alloc.releases import DEFAULT_RELEASE, note_on
 
-__all__ = ["DEFAULT_SETTINGS", "Settings"]
-
 
 @dataclass(frozen=True, slots=True)
 class Settings:

@@ -18,15 +18,13 @@ from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.solve.allocator import Budget
 from dra_alloc.solve.direct import STEPS, Answer, Occupied, alone, decide
+from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted
 from dra_alloc.work import BudgetExhausted, cuts, finishing
-
-__all__ = ["ABORTS", "FITS", "NO", "UNDECIDED", "Asked", "Roster", "Standings", "concerned", "places_of"]
 
 NO: Final = 0
 FITS: Final = 1

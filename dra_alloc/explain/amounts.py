@@ -16,8 +16,6 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature
 from dra_alloc.rules import amounts_of
 
-__all__ = ["Lesser", "lesser_amounts"]
-
 #: Amounts that are tried as they are, besides the smallest.
 _MOST: Final = 7
 #: How often the distance to the largest amount is halved.

@@ -15,9 +15,7 @@ from dra_alloc.explain.expressions import in_a_sentence, reads
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import describe, lacking
-from dra_alloc.solve.allocator import Question
-
-__all__ = ["Told", "alone", "called", "having", "together"]
+from dra_alloc.solve.question import Question
 
 #: Codes of devices that are not what was asked for, and of those that other requests of the question have.
 _OTHER_KIND: Final = ("class-mismatch", "selector-mismatch")

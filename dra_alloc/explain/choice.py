@@ -13,9 +13,7 @@ from dra_alloc.explain.tally import by_nearness, explain, refusal
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import Pick, Reason
-from dra_alloc.solve.allocator import Question
-
-__all__ = ["PassedOver", "SkippedAlternative", "passed_over", "skipped_alternatives"]
+from dra_alloc.solve.question import Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,6 @@ from typing import Final
 from dra_alloc.explain.facts import Whose
 from dra_alloc.rules import CONSTRAINTS
 
-__all__ = ["DEVICE_CODES", "FACT_CODES", "NODE_CODES", "STRANDED_CODES", "render_page"]
-
 #: Why one device was refused for one request.
 DEVICE_CODES: Final[Mapping[str, str]] = {
     "class-mismatch": "a selector of the DeviceClass is false",

@@ -12,8 +12,6 @@ from typing import Final
 from dra_alloc.explain.facts import Fact
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials
 
-__all__ = ["FOR_FACTS", "Core", "core_of"]
-
 #: The part of the work after which no more facts of the refusal itself are tried.
 FOR_FACTS: Final = 2 / 3
 #: After so many tries in a row that tell nothing, by effort, the next are not expected to.

@@ -12,8 +12,6 @@ from typing import Any
 from dra_alloc.explain.facts import Fact, called
 from dra_alloc.explain.world import World, edit_requests
 
-__all__ = ["Counting", "countable", "fewer_devices"]
-
 
 def countable(world: World) -> Iterator[Counting]:
     """Yield the requests that could ask for fewer devices."""

@@ -9,8 +9,6 @@ import sys
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["NOTHING", "Explanation", "Group", "PoolTally", "RequestTally"]
-
 _WORD: Final = re.compile(r"[^\s,;:()]+")
 
 

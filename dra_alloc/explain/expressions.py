@@ -7,8 +7,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["DeviceRead", "in_a_sentence", "reads"]
-
 #: Of an expression; the rest is in the tally, or in the error.
 _MOST_CHARACTERS: Final = 160
 _READ: Final = re.compile(r'(attributes|capacity)\["([^"]+)"\]\.(\??)(\w+)')

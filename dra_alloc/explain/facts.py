@@ -20,8 +20,6 @@ from dra_alloc.problem.pools import Pool, gather
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name, extended_resource
 from dra_alloc.rules import barring, tolerates
 
-__all__ = ["CLASS_COST", "FREEING", "Fact", "Whose", "called", "facts_of", "selector_called"]
-
 #: Of an expression that is named.
 _MOST_CHARACTERS: Final = 80
 #: How it is said that a claim goes, before its name.

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from dra_alloc.explain.facts import Whose
 from dra_alloc.explain.world import World
 
-__all__ = ["Fix", "after_alone", "joined"]
-
 
 @dataclass(frozen=True, slots=True)
 class Fix:

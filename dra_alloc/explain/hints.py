@@ -18,8 +18,6 @@ from dra_alloc.profiles import profile as profile_of
 from dra_alloc.releases import NEWEST
 from dra_alloc.traits import TRAITS
 
-__all__ = ["Hints", "defect_hint"]
-
 _SHARING: Final = "allowMultipleAllocations"
 #: Schedulers of which it is remembered whom to ask besides.
 _MOST_PROFILES: Final = 64

@@ -24,8 +24,6 @@ from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without
 from dra_alloc.explain.world import World
 
-__all__ = ["LESS_COST", "SEEN_SO_FAR", "TWO_CHANGES", "WORK", "Reasons", "reasons"]
-
 #: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
 WORK: Final = 60_000
 _MOST_PAIRS: Final = 45

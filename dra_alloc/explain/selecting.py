@@ -16,8 +16,6 @@ from dra_alloc.explain.facts import Whose, called
 from dra_alloc.explain.world import World, edit_requests
 from dra_alloc.rules import describe
 
-__all__ = ["Selecting", "Spelling", "in_other_words", "other_spellings", "selecting"]
-
 _TEXT: Final = re.compile(r'"([^"\\]+)"')
 _NO_LETTERS: Final = re.compile(r"[-_\s]")
 

@@ -18,11 +18,10 @@ from dra_alloc.problem.requests import Ask, ClaimRow, RequestRow
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Trait
 from dra_alloc.rules import About, Pick, Reason, Rule, RuleSet, SearchStopped
-from dra_alloc.solve.allocator import Allocator, Question
+from dra_alloc.solve.allocator import Allocator
+from dra_alloc.solve.question import Question
 from dra_alloc.solve.search.upstream import first_fit
 from dra_alloc.work import BudgetExhausted, Steps
-
-__all__ = ["Tallies", "by_nearness", "explain", "refusal"]
 
 _STEPS: Final = 20_000
 #: The code of devices that requests of the same question have.

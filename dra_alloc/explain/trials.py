@@ -9,9 +9,7 @@ from typing import Final, TypeAlias
 
 from dra_alloc.explain.facts import Fact
 from dra_alloc.explain.world import Tried, World
-from dra_alloc.solve.allocator import Budget
-
-__all__ = ["GLANCE", "INSIST", "USUAL", "Trials", "without"]
+from dra_alloc.solve.ladder import Budget
 
 #: How much one variation may cost: at a glance, as a rule, and where the answer is missed.
 _EFFORTS: Final = (

@@ -34,13 +34,12 @@ from dra_alloc.problem.occupancy import Occupancy
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, Semantics
-from dra_alloc.solve.allocator import Allocator, Budget, State, not_found
+from dra_alloc.solve.allocator import Allocator, State, not_found
 from dra_alloc.solve.columns import Columns
 from dra_alloc.solve.direct import ENGINE
+from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved, Work
 from dra_alloc.solve.survey import Survey
-
-__all__ = ["Ask", "Surroundings", "Surveys", "Tried", "World", "edit_devices", "edit_requests"]
 
 Ask: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 

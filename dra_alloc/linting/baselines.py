@@ -12,8 +12,6 @@ from typing import Any, Final
 from dra_alloc.errors import InputError, in_brief
 from dra_alloc.linting.rules import LintFinding
 
-__all__ = ["baseline_of", "read_baseline"]
-
 _VERSION: Final = 1
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from hashlib import sha256
 
-__all__ = ["Fingerprints"]
-
 
 class Fingerprints:
     """Gives each thing that is told a name of its own, the same in every run: those that look alike are numbered."""

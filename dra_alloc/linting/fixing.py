@@ -18,8 +18,6 @@ from dra_alloc.manifest.edit.rewriting import objects_in, rewritten
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.raw import Noticed, TextError
 
-__all__ = ["MendedText", "mended"]
-
 #: What is mended may show what stood behind it.
 _ROUNDS: Final = 6
 #: Each of these reads the whole text, where they cannot all be mended at once.

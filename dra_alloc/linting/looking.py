@@ -25,8 +25,6 @@ from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.plans import Misfit
 from dra_alloc.pods.workloads.table import maker_of
 
-__all__ = ["AskedDevices", "ClaimAsked", "Linting", "WrittenPodSpec", "WrittenSelector", "as_written", "value_at"]
-
 
 class WrittenSelector(NamedTuple):
     """A CEL selector as it was written, and the path of its text."""

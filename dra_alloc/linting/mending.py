@@ -12,8 +12,6 @@ from dra_alloc.linting.written import at
 from dra_alloc.manifest.make.hints import QUOTES
 from dra_alloc.manifest.read.paths import Path
 
-__all__ = ["changed_at", "into", "lifted", "listed", "quoted", "renamed", "without"]
-
 _MEANT: Final = re.compile(r'did you mean "([^"]+)"\?')
 
 

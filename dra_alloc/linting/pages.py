@@ -14,8 +14,6 @@ from typing import Final
 from dra_alloc.linting.codes import RULES, rule_named
 from dra_alloc.linting.rules import FAMILIES, LintRule
 
-__all__ = ["RulePage", "page_of", "whole_page"]
-
 _TEXTS: Final = files("dra_alloc.linting") / "pages"
 _SECTION: Final = re.compile(r"^## ([A-Z]\d+)\n", re.MULTILINE)
 _EXAMPLE: Final = re.compile(r"```(?:yaml|sh) (\w+)\n(.*?)```\n?", re.DOTALL)

@@ -15,8 +15,6 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.selecting import environment_for, prepared_devices
 from dra_alloc.work import BudgetExhausted
 
-__all__ = ["LetThrough", "Published", "PublishedDevice", "type_of"]
-
 
 class PublishedDevice(NamedTuple):
     """A device as it stands in a slice, and as selectors read it."""

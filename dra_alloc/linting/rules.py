@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from dra_alloc.linting.written import WrittenObject
     from dra_alloc.manifest.validate.violations import FieldFault
 
-__all__ = ["FAMILIES", "CodeFamily", "Fixing", "Hit", "LintFinding", "LintRule", "Mend", "Severity"]
-
 Severity = Literal["error", "warning", "info"]
 #: What a fix may do: keep the meaning, change it, or there is none.
 Fixing = Literal["safe", "unsafe", "none"]

@@ -28,8 +28,6 @@ from dra_alloc.scenario.prepare.gating import DROPPED
 from dra_alloc.scenario.validating import Request, Validated, validated, without_templates
 from dra_alloc.work import ran_out
 
-__all__ = ["LintAsked", "LintOptions", "Linted", "lint", "linted"]
-
 _UNKNOWN_CLUSTER = (
     "without --cluster nobody knows what is published: what selectors and constraints find is not looked at"
 )

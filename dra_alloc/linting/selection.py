@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from dra_alloc.errors import InputError, did_you_mean, in_brief
 from dra_alloc.linting.rules import LintRule
 
-__all__ = ["CodesAsked"]
-
 
 @dataclass(frozen=True, slots=True)
 class CodesAsked:

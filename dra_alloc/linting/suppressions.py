@@ -21,8 +21,6 @@ from dra_alloc.linting.rules import FAMILIES, LintFinding, LintRule
 from dra_alloc.linting.written import WrittenObject, at
 from dra_alloc.manifest.edit.nodes import comment_places, yaml_nodes
 
-__all__ = ["ANNOTATION", "without_suppressed"]
-
 #: Says the same of a whole object: ``CODE[,CODE] reason``, several in several lines.
 ANNOTATION: Final = "dra-alloc/ignore"
 _COMMENT: Final = re.compile(r"#\s*dra-alloc:\s*ignore(?:\[(?P<codes>[^\]]*)\])?\s*(?P<reason>.*)")

@@ -15,8 +15,6 @@ from dra_alloc.manifest.read.members import says_plain
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.raw import TextError
 
-__all__ = ["WrittenObject", "at", "members", "walked", "written_objects"]
-
 _DEEPEST: Final = 64
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["DEFAULT_BUDGET", "YAML_INSTEAD", "ReadBudget", "TooMuchUnpacked", "Unpacking"]
-
 #: Bytes up to which a text that begins as JSON, and is none, is read as YAML instead.
 YAML_INSTEAD: Final = 1 << 20
 _ANY_RATIO: Final = 1 << 24

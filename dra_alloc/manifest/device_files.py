@@ -23,8 +23,6 @@ from dra_alloc.manifest.read.raw import RawDocument
 from dra_alloc.manifest.read.yaml_reader import EMITTED
 from dra_alloc.manifest.validate.objects import validate_object
 
-__all__ = ["DeviceFiles", "load_devices"]
-
 #: Where a device stands in the slice that is put around it.
 _IN_SLICE: Final = 3
 _DEVICE_PATH: Final = "spec.devices[0]"

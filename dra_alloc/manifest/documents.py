@@ -36,8 +36,6 @@ from dra_alloc.manifest.read.paths import Path, tokens
 from dra_alloc.manifest.read.positions import Position, Steps
 from dra_alloc.manifest.read.texts import Text
 
-__all__ = ["Documents", "Place", "PodTemplate", "Workload", "object_name"]
-
 
 @dataclass(frozen=True, slots=True)
 class PodTemplate:

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-__all__ = ["gc_paused"]
-
 #: Fewer new containers than these a young collection walks in half a millisecond.
 _WORTH_SETTLING = 20_000
 

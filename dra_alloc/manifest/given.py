@@ -18,8 +18,6 @@ from dra_alloc.manifest.documents import Documents, Workload
 from dra_alloc.manifest.load import load, load_readable
 from dra_alloc.manifest.manner import Manner
 
-__all__ = ["documents_of", "json_text", "plain_object", "read_given"]
-
 #: Members whose keys are the user's own, and stay as they are.
 _MAPS: Final = frozenset(
     {

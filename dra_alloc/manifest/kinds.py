@@ -29,28 +29,6 @@ from dra_alloc.api import (
 from dra_alloc.errors import in_brief
 from dra_alloc.releases import Span
 
-__all__ = [
-    "GANGS",
-    "HIDDEN_TEMPLATES",
-    "KINDS",
-    "MEMBERS",
-    "QUEUEING",
-    "RESOURCE_GROUP",
-    "SCHEDULING_GROUP",
-    "SERVED",
-    "SHOWN_TEMPLATES",
-    "SLICE",
-    "Kind",
-    "Unserved",
-    "assumed_version",
-    "is_read",
-    "kind_named",
-    "names_a_list",
-    "no_match",
-    "recognise",
-    "switched_on",
-]
-
 RESOURCE_GROUP: Final = "resource.k8s.io"
 SCHEDULING_GROUP: Final = "scheduling.k8s.io"
 

@@ -39,11 +39,9 @@ from dra_alloc.manifest.read.raw import Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.texts import Text
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 from dra_alloc.manifest.repetition import Repeated, without_repetitions
-from dra_alloc.manifest.snapshot.header import looks_like_snapshot
-from dra_alloc.manifest.snapshot.packed import SnapshotError, unpack
+from dra_alloc.manifest.snapshot.header import SnapshotError, looks_like_snapshot
+from dra_alloc.manifest.snapshot.packed import unpack
 from dra_alloc.manifest.validate.objects import validate_object
-
-__all__ = ["load", "load_readable"]
 
 _NO_DASHES: Final = 'if another document begins there, put a line with "---" before it'
 _FAST_VERSION: Final = f"{RESOURCE_GROUP}/v1"

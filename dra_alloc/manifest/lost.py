@@ -10,8 +10,6 @@ from typing import Any, Final
 from dra_alloc.manifest.kinds import is_read
 from dra_alloc.manifest.read.raw import Unread
 
-__all__ = ["NOTHING_LOST", "Losses", "Lost"]
-
 #: Kinds that are looked up by name in a namespace.
 _NAMESPACED: Final = ("ResourceClaim", "ResourceClaimTemplate")
 

@@ -10,8 +10,6 @@ from typing import Final, Literal
 from dra_alloc.manifest.repetition import Repeated
 from dra_alloc.releases import Release
 
-__all__ = ["AS_KUBECTL", "Manner", "Validate"]
-
 Validate = Literal["strict", "warn", "ignore"]
 
 

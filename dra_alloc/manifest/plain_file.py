@@ -20,8 +20,6 @@ from dra_alloc.manifest.read.positions import positions_in_json, positions_in_ya
 from dra_alloc.manifest.read.raw import Duplicate, Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
-__all__ = ["load_numbered", "load_plain", "plain_documents", "with_lines"]
-
 
 def load_plain(path: str | os.PathLike[str], *, limits: ReadBudget = DEFAULT_BUDGET) -> tuple[Any, ...]:
     """

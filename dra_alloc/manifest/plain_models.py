@@ -11,8 +11,6 @@ from pydantic import BaseModel, ValidationError
 
 from dra_alloc.errors import Problem, Where, did_you_mean
 
-__all__ = ["faults_of"]
-
 _STRING: Final = "bare yes, no, on, off, y, n and numbers are no strings: put them in quotes"
 _WORDS: Final = {
     "missing": "Required value",

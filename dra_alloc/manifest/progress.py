@@ -12,8 +12,6 @@ from typing import Final
 from dra_alloc.manifest.read.inputs import InputBytes
 from dra_alloc.manifest.read.raw import RawDocument
 
-__all__ = ["Report", "reporting", "watched"]
-
 #: Takes the name of an input and the share of it that was read; 1 when it is done with, however it ended.
 Report = Callable[[str, float], None]
 

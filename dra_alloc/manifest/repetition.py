@@ -10,8 +10,6 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest.documents import Place, object_name
 from dra_alloc.manifest.kinds import Kind
 
-__all__ = ["Repeated", "without_repetitions"]
-
 Repeated = Literal["replace", "refuse", "keep"]
 _Found = tuple[Kind, Any, Place]
 

@@ -12,8 +12,6 @@ from dra_alloc.api import FrozenMap, Pod, PriorityClass, RuntimeClass
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Documents, validate_object
 
-__all__ = ["BUILT_IN", "WITHOUT_CLASS", "PodClasses", "priority_class", "problems_of_made"]
-
 #: Priority classes that every cluster has, with their values.
 BUILT_IN: Final = {f"system-{each}-critical": 2_000_000_000 + more for each, more in (("cluster", 0), ("node", 1000))}
 #: What is so of a class that may be nowhere.

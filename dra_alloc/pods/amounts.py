@@ -9,24 +9,6 @@ from typing import Final
 
 from dra_alloc.api import Container, ContainerStatus, NodeAllocatableClaimStatus, Pod, Quantity
 
-__all__ = [
-    "CPU",
-    "EPHEMERAL",
-    "HUGE",
-    "MEMORY",
-    "PODS",
-    "UNASKED",
-    "asked_of_container",
-    "asks_as_a_whole",
-    "container_limits_total",
-    "in_units",
-    "pod_limits",
-    "pod_requests",
-    "taken_for",
-    "used_by",
-    "whole_requests",
-]
-
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
 EPHEMERAL: Final = "ephemeral-storage"

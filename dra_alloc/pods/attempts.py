@@ -11,8 +11,6 @@ from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.pods.views import PodView
 from dra_alloc.releases import Release
 
-__all__ = ["Attempt", "Ruling"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ruling:

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from dra_alloc.api import Container, Pod, ResourceClaim
 from dra_alloc.errors import did_you_mean, first_few, in_brief
 
-__all__ = ["idle_uses"]
-
 
 def idle_uses(pod: Pod, claims: Mapping[str, ResourceClaim]) -> Iterator[str]:
     """

@@ -22,8 +22,6 @@ from dra_alloc.pods.groups import group_name, is_of_group
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.names import claim_base, unique
 
-__all__ = ["POD_CLAIM_NAME", "ClaimUse", "ClaimsThere", "claim_from_template", "going", "not_made_for"]
-
 #: Which entry of the pod a claim was made for.
 POD_CLAIM_NAME: Final = "resource.kubernetes.io/pod-claim-name"
 

@@ -37,9 +37,6 @@ from dra_alloc.pods.workloads.shapes import Taught, assumed, by_rule, unserved_k
 from dra_alloc.pods.workloads.states import PodState, is_live, state_of
 from dra_alloc.pods.workloads.table import NO_MAKERS, maker_of
 
-__all__ = ["NOT_ANEW", "ExpandedPod", "MadePods", "expanded"]
-
-
 #: How the note on pods begins that are there and not asked for.
 NOT_ANEW: Final = "pods that are not scheduled anew"
 

@@ -26,17 +26,6 @@ from dra_alloc.api import (
 from dra_alloc.problem.requests import EXTENDED_CLAIM, IMPLICIT
 from dra_alloc.releases import Release
 
-__all__ = [
-    "asks_for_extended",
-    "class_by_resource",
-    "extended_claim",
-    "is_extended",
-    "offers",
-    "unclassed",
-    "unmapped",
-    "unserved",
-]
-
 #: Since when a claim without requests is an error.
 _MAPPED_SINCE: Final = Release(1, 35, 0, 0)
 

@@ -12,18 +12,6 @@ from dra_alloc.api import Pod, PodGroup, PodResourceClaim, PriorityClass
 from dra_alloc.pods.admission import BUILT_IN, priority_class
 from dra_alloc.releases import parse_release
 
-__all__ = [
-    "GroupAttempt",
-    "attempt_group",
-    "group_name",
-    "groups_by_name",
-    "has_groups",
-    "is_grouping",
-    "is_of_group",
-    "knows_groups",
-    "least_of",
-]
-
 _SINCE: Final = (1, 36)
 
 #: A pod, and where it goes.

@@ -13,8 +13,6 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents, validate_object
 from dra_alloc.pods.amounts import asked_of_container
 
-__all__ = ["LimitRanges"]
-
 Amounts = Mapping[str, Quantity]
 _ZERO: Final = Quantity("0")
 _OF_PODS: Final = ("containers", "init_containers")

@@ -12,8 +12,6 @@ from dra_alloc.api import ObjectMeta
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.workloads.names import unique
 
-__all__ = ["NAMESPACED", "in_namespace", "named"]
-
 #: What is in a namespace, and can leave it to kubectl and its name to generateName.
 NAMESPACED: Final = (
     "claims",

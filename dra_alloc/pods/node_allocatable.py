@@ -24,8 +24,6 @@ from dra_alloc.pods.amounts import HUGE, container_limits_total, taken_for, whol
 from dra_alloc.pods.claims import POD_CLAIM_NAME
 from dra_alloc.problem.requests import EXTENDED_CLAIM
 
-__all__ = ["GATE", "NotComputed", "is_mapped", "not_stored", "taken", "uncovered"]
-
 GATE: Final = "DRANodeAllocatableResources"
 DeviceOf = Callable[[DeviceRequestAllocationResult], Device | None]
 #: How the scheduler calls a claim for extended resources before it is made.

@@ -14,8 +14,6 @@ from dra_alloc.api import Node, NodeSelector, Pod, Taint, Toleration
 from dra_alloc.pods.extended_resources import unserved
 from dra_alloc.problem.nodes import takes_node
 
-__all__ = ["node_objection", "pod_objection"]
-
 _BLOCKING = frozenset({"NoSchedule", "NoExecute"})
 
 

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Objection", "Shortfall"]
-
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:

@@ -14,9 +14,6 @@ from dra_alloc.pods.filters.resources import shortfalls
 from dra_alloc.pods.taints import is_of_control_plane, repelling, uncordoned
 from dra_alloc.pods.tenancy import Load
 
-__all__ = ["Remedy", "remedies"]
-
-
 _MEBI: Final = 1024**2
 _UNITS: Final = {"Ti": 1024**4, "Gi": 1024**3, "Mi": _MEBI, "Ki": 1024}
 

@@ -17,8 +17,6 @@ from dra_alloc.pods.views import SPREADING_OWNERS, Owner, PodView
 if TYPE_CHECKING:
     from dra_alloc.manifest import Workload
 
-__all__ = ["NO_SIBLINGS", "Siblings", "selector_of_set"]
-
 
 @dataclass(frozen=True, slots=True)
 class Siblings:

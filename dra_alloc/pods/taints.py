@@ -10,8 +10,6 @@ from typing import Final
 
 from dra_alloc.api import Node, Taint, Toleration
 
-__all__ = ["CORDON", "closing", "first_tolerating", "is_of_control_plane", "repelling", "tolerated", "uncordoned"]
-
 #: What a cordon stands for: who tolerates it may run on a cordoned node.
 CORDON: Final = Taint.made(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 #: What begins the keys of taints by which the control plane, and that of a cloud, closes a node.

@@ -17,8 +17,6 @@ from dra_alloc.pods.amounts import in_units
 from dra_alloc.pods.siblings import NO_SIBLINGS, Siblings
 from dra_alloc.pods.views import Owner, PodView, Port, Tenant, Term, tenant_of
 
-__all__ = ["Load", "Tenancy"]
-
 _T = TypeVar("_T")
 _K = TypeVar("_K")
 #: How many pods of a kind there are on each node.

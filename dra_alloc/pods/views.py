@@ -14,19 +14,6 @@ from dra_alloc.api.labels import NAMESPACE_NAME, NOTHING, LabelTest, Requirement
 from dra_alloc.pods.amounts import CPU, MEMORY, UNASKED, in_units, pod_requests, used_by
 from dra_alloc.remembered import of_objects
 
-__all__ = [
-    "SPREADING_OWNERS",
-    "Owner",
-    "PodView",
-    "Port",
-    "Tenant",
-    "Term",
-    "added_keys",
-    "is_finished",
-    "owner_of",
-    "tenant_of",
-]
-
 #: Kind, namespace and name of what made a pod.
 Owner = tuple[str, str, str]
 #: Address, protocol and number of a port of the node.

@@ -21,8 +21,6 @@ from dra_alloc.manifest.make.outlines import Outline, outline_of
 from dra_alloc.problem.publishing import published
 from dra_alloc.problem.tainting import rules_for_pool, taints_for
 
-__all__ = ["DeviceKey", "DeviceRow", "PoolKey", "SliceRow"]
-
 #: What the constructor of a named tuple does, without its call in Python.
 _MAKE: Final[Any] = tuple.__new__
 _BLOCKING: Final = frozenset({"NoSchedule", "NoExecute"})

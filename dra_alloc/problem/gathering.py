@@ -19,8 +19,6 @@ from dra_alloc.problem.overlay import Findings
 from dra_alloc.problem.pools import Pool, gather, grouped, has_groups, is_readable, is_relevant, ordered
 from dra_alloc.profiles import Feature, Profile, Trait
 
-__all__ = ["Gathering", "Offer"]
-
 
 class Offer(NamedTuple):
     """

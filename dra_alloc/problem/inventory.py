@@ -15,8 +15,6 @@ from dra_alloc.manifest.make.layouts import Layout
 from dra_alloc.problem.devices import PoolKey, SliceRow
 from dra_alloc.problem.overlay import Overlay
 
-__all__ = ["Inventory"]
-
 K = TypeVar("K")
 
 

@@ -14,8 +14,6 @@ from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.usage import Usage
 
-__all__ = ["Hold", "Ledger"]
-
 V = TypeVar("V")
 #: What the constructor of a named tuple does, without its call in Python.
 _MAKE: Final[Any] = tuple.__new__

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dra_alloc.problem.devices import PoolKey, SliceRow
 
-__all__ = ["Namesakes"]
-
 #: A slice, and the place of a device in it.
 Seat = tuple[SliceRow, int]
 

@@ -10,8 +10,6 @@ from typing import Final
 
 from dra_alloc.api import Device, Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ResourceSliceSpec
 
-__all__ = ["NodeSelectorError", "is_on_node", "selects_node", "takes_node"]
-
 
 class NodeSelectorError(ValueError):
     """A node selector that cannot be evaluated, with the API machinery's text."""

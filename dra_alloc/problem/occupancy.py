@@ -16,8 +16,6 @@ from dra_alloc.problem.overlay import Findings, Overlay
 from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.usage import Usage
 
-__all__ = ["Held", "Occupancy", "OpenOccupancy"]
-
 Names = Mapping[tuple[str, str], frozenset[str]]
 _NOTHING: Final[Mapping[SliceRow, int]] = {}
 

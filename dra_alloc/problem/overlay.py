@@ -8,8 +8,6 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Se
 from itertools import repeat
 from typing import Any, Final, Generic, TypeVar
 
-__all__ = ["Findings", "LateOverlay", "Overlay"]
-
 K = TypeVar("K")
 V = TypeVar("V")
 

@@ -13,18 +13,6 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.nodes import NodeSelectorError, is_on_node
 from dra_alloc.profiles import Feature, Profile, Trait
 
-__all__ = [
-    "GatherError",
-    "Pool",
-    "candidates",
-    "gather",
-    "grouped",
-    "has_groups",
-    "is_readable",
-    "is_relevant",
-    "ordered",
-]
-
 
 class GatherError(Exception):
     """Pools cannot be gathered; the text is upstream's, and no node can be tried."""

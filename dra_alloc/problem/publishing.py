@@ -7,8 +7,6 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any, Final, TypeVar
 
-__all__ = ["published"]
-
 T = TypeVar("T", bound=tuple[Any, ...])
 
 _PUBLISHING: Final = Lock()

@@ -20,8 +20,6 @@ from dra_alloc.api import (
 )
 from dra_alloc.problem.devices import DeviceRow
 
-__all__ = ["EXTENDED_CLAIM", "IMPLICIT", "Ask", "ClaimRow", "RequestRow", "claim_name", "extended_resource"]
-
 #: Before a class's name: the extended resource that every class serves.
 IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
 #: The annotation of claims that kube-scheduler makes for extended resources.

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dra_alloc.api import DeviceTaint, DeviceTaintRule
 from dra_alloc.profiles import Profile, Trait
 
-__all__ = ["has_effect", "rules_for_pool", "taints_for"]
-
 
 def has_effect(rule: DeviceTaintRule, profile: Profile) -> bool:
     """

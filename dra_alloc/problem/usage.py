@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from dra_alloc.api import AllocationResult
 from dra_alloc.problem.devices import DeviceKey
 
-__all__ = ["LateUsage", "Usage"]
-
 
 @dataclass(frozen=True, slots=True)
 class Usage:

@@ -11,8 +11,6 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from dra_alloc.errors import InputError, in_brief
 
-__all__ = ["Grant", "Key", "QueueAccount", "QueueLedger", "circles"]
-
 #: What is limited and charged: ``(flavor, resource)``, ``(resource,)``, ``(dimension, class)``.
 Key: TypeAlias = tuple[str, ...]
 #: Amounts: whole numbers, or floats where the system counts so.

@@ -17,8 +17,6 @@ from dra_alloc.manifest import Workload
 from dra_alloc.manifest.kinds import QUEUEING, no_match
 from dra_alloc.pods.workloads.reading import value_at
 
-__all__ = ["ObjectReading", "Wrong", "unserved", "whole_number"]
-
 Model = TypeVar("Model", bound=KubeModel)
 #: Objects with what is wrong with them, to be told with where they were read.
 Wrong = list[tuple[Workload, Problem]]

@@ -11,8 +11,6 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from dra_alloc.pods.gangs.trees import GroupTree, has_enough
 
-__all__ = ["NOT_MODELLED", "GangStanding", "QueueAdmission", "Standing", "kept_out"]
-
 
 class Standing(StrEnum):
     """What a queue system says of a workload; undecided is one of which it is not known."""

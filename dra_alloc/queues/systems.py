@@ -12,8 +12,6 @@ from typing import Final
 from dra_alloc.errors import InputError, did_you_mean, in_brief
 from dra_alloc.profiles import Semantics
 
-__all__ = ["QUEUE_SYSTEMS", "QueueDefect", "QueueSystem", "queue_system"]
-
 
 class QueueDefect(StrEnum):
     """Something that a queue system does against what its API says; with intended semantics it does not."""

@@ -11,8 +11,6 @@ from dra_alloc.errors import in_brief
 from dra_alloc.pods.gangs.topology import ANYWHERE, TopologyConstraint, level_against
 from dra_alloc.queues.reading import ObjectReading
 
-__all__ = ["NamedTopology", "bound_topology", "constrained", "topology_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class NamedTopology:

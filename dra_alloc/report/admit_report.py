@@ -13,8 +13,6 @@ from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.what_if_report import below_refused
 from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict, LayerSays, WorkloadAnswer
 
-__all__ = ["admit_report"]
-
 _LEVELS: Final[dict[AdmitVerdict, Level]] = {
     AdmitVerdict.PLACED: "none",
     AdmitVerdict.IN_PART: "warning",

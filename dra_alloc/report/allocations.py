@@ -15,8 +15,6 @@ from dra_alloc.report.scores import score_lines, score_objects
 from dra_alloc.report.tallies import group_line, request_lines
 from dra_alloc.scenario.refused.explaining import NotTaken
 
-__all__ = ["allocation_lines", "allocation_object", "choice_lines"]
-
 
 def allocation_lines(allocated: Allocated, verbose: bool) -> Iterator[str]:
     """Yield the node, its devices by request, and how good that is."""

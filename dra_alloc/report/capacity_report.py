@@ -18,8 +18,6 @@ from dra_alloc.scenario.capacity.copies import MOST_COPIES
 from dra_alloc.scenario.left.left import Left
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName
 
-__all__ = ["capacity_report"]
-
 _LEVELS: Final[dict[Outlook, tuple[Level, str]]] = {
     Outlook.HELPED: ("warning", "more-nodes"),
     Outlook.LIMITED: ("error", "does-not-fit"),

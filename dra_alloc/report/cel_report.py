@@ -14,8 +14,6 @@ from dra_alloc.report.layout import plural, some
 from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.scenario.selecting import DeviceVerdict, Selected
 
-__all__ = ["cel_report", "in_excerpts"]
-
 #: So many devices are shown one by one.
 _SINGLE: Final = 16
 #: What precedes a line of the selector, and the one with the caret, in an error.

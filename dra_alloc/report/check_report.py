@@ -16,15 +16,14 @@ from dra_alloc.report.fixes import AFFAIRS
 from dra_alloc.report.layout import plural, some, whose_answer
 from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.report.refusals import first_cause, refusal_lines, refusal_object
-from dra_alloc.scenario.check import Check, SubjectAnswer
+from dra_alloc.scenario.answers import SubjectAnswer
+from dra_alloc.scenario.check import Check
 from dra_alloc.scenario.prepare.gating import DROPPED
 from dra_alloc.scenario.refused.looking import EXPLAINED_NODES
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
 if TYPE_CHECKING:
     from dra_alloc.scenario.picture import Picture
-
-__all__ = ["cause_of_refused", "check_report", "judged", "summary_counts", "where_not"]
 
 _Told = tuple[Check, tuple[Finding, ...]]
 

@@ -12,8 +12,6 @@ from dra_alloc.manifest.kinds import switched_on
 from dra_alloc.report.layout import plural
 from dra_alloc.report.records import Finding, Report, Section
 
-__all__ = ["convert_report"]
-
 _Told = tuple[Change, str]
 
 

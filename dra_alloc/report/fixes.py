@@ -12,8 +12,6 @@ from dra_alloc.explain.facts import CLASS_COST, Whose
 from dra_alloc.explain.fix import Fix, joined
 from dra_alloc.explain.reasons import SEEN_SO_FAR, Reasons
 
-__all__ = ["AFFAIRS", "BESIDES", "fix_lines", "fix_objects"]
-
 #: What is told of fixes where there is room: of two changes why both, and more of each.
 BESIDES: Final = ("behind", "asides")
 #: Whose affair a fix is, in a few words.

@@ -18,8 +18,6 @@ from dra_alloc.scenario.gang.joint import JointAnswer
 from dra_alloc.scenario.gang.types import Gang, Placement
 from dra_alloc.scenario.picture import picture_of_gang
 
-__all__ = ["gang_report"]
-
 _NODES = 8
 
 

@@ -15,21 +15,6 @@ import msgspec
 if TYPE_CHECKING:  # help lays out lines, too, and loads no models
     from dra_alloc.cluster.settings import Settings
 
-__all__ = [
-    "MOST",
-    "UNLIMITED",
-    "cut",
-    "inert",
-    "json_text",
-    "plural",
-    "printable",
-    "some",
-    "whose_answer",
-    "wrapped",
-    "wrapped_at",
-    "wrapped_if_long",
-]
-
 _WIDTH: Final = 80
 _LONG_LINE: Final = 200
 _MOST_NAMES: Final = 6

@@ -11,8 +11,6 @@ from dra_alloc.report.layout import plural, some
 from dra_alloc.scenario.left.devices import CLOSED_CODE, Stranded
 from dra_alloc.scenario.left.left import ClassLeft, Left
 
-__all__ = ["left_lines", "left_members"]
-
 
 def left_lines(left: Left | None, verbose: bool) -> Iterator[str]:
     """Yield what is left for each class, then what is stranded, with why in counts."""

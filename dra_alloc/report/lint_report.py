@@ -15,8 +15,6 @@ from dra_alloc.report.formats.annotations import BAD_INPUT, problem_object
 from dra_alloc.report.layout import plural
 from dra_alloc.report.records import Finding, Level, Report, Section
 
-__all__ = ["lint_report"]
-
 _LEVELS: Final[dict[str, Level]] = {"error": "error", "warning": "warning", "info": "note"}
 _FIXES: Final = {"safe": "--fix mends it", "unsafe": "--fix --unsafe-fixes changes it"}
 

@@ -16,8 +16,6 @@ from dra_alloc.errors import Where
 if TYPE_CHECKING:
     from dra_alloc.scenario.picture import Picture
 
-__all__ = ["SCHEMA_VERSION", "Finding", "Level", "Report", "Section"]
-
 #: Grows when a member of JSON changes its meaning or goes; new members may come without.
 SCHEMA_VERSION: Final = 1
 

@@ -18,8 +18,6 @@ from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import tally_lines, tally_members
 
-__all__ = ["cause_of", "first_cause", "refusal_lines", "refusal_object"]
-
 #: Characters of an error that is told with the cause; others are told below.
 _SHORT: Final = 80
 

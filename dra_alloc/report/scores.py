@@ -9,8 +9,6 @@ from typing import Any
 
 from dra_alloc.solve.best.optimise import Score
 
-__all__ = ["score_lines", "score_objects"]
-
 
 def score_lines(scores: Sequence[Score]) -> Iterator[str]:
     """Yield one line per objective."""

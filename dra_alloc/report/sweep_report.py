@@ -13,8 +13,6 @@ from dra_alloc.report.records import Finding, Level, Report, Section
 from dra_alloc.scenario.sweep.questions import Difference, SweepRow
 from dra_alloc.scenario.what_if.what_if import Fate
 
-__all__ = ["WORSE", "sweep_report"]
-
 #: Fates that a change is not to have.
 WORSE: Final = tuple([each for each in Fate if each.worse])
 _Told = tuple[Sequence[SweepRow], tuple[Finding, ...]]

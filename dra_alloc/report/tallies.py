@@ -12,8 +12,6 @@ from dra_alloc.explain.counts import Explanation, Group, PoolTally, RequestTally
 from dra_alloc.report.layout import MOST, UNLIMITED, cut, plural, some
 from dra_alloc.rules import CONSTRAINTS
 
-__all__ = ["group_line", "request_lines", "tally_lines", "tally_members"]
-
 _MOST_ALIKE = 2
 #: What devices of another kind than the one asked for fell to, and the few words that are enough for them.
 OTHER_KIND: Final = {"selector-mismatch": "not selected", "class-mismatch": "not of the class"}

@@ -14,8 +14,6 @@ from dra_alloc.report.layout import plural
 from dra_alloc.report.records import Finding, Report, Section
 from dra_alloc.scenario.validating import Validated
 
-__all__ = ["validate_report"]
-
 
 def validate_report(found: Validated) -> Report:
     """Return the records of objects that were validated."""

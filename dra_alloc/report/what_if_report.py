@@ -23,8 +23,6 @@ from dra_alloc.scenario.what_if.any_order import AnyOrder, OrderVerdict
 from dra_alloc.scenario.what_if.pod_counts import PodCount
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange
 
-__all__ = ["below_refused", "what_if_report"]
-
 _LEVELS: Final[dict[Fate, Level]] = {
     Fate.LOST: "error",
     Fate.GONE: "error",

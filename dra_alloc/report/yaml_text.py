@@ -11,8 +11,6 @@ from typing import Any, Final
 
 import yaml
 
-__all__ = ["documents_text"]
-
 #: Texts that no version of YAML takes for anything else.
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*", re.ASCII)
 _WORDS: Final = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"))

@@ -25,8 +25,6 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile
 from dra_alloc.rules.facts import Fact
 
-__all__ = ["About", "Context", "Pick", "Reason", "Rule", "SearchStopped"]
-
 
 class SearchStopped(Exception):
     """

@@ -11,8 +11,6 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import ALLOCATOR_FEATURES, Feature
 from dra_alloc.rules.base import Reason, Rule
 
-__all__ = ["BindingConditions"]
-
 _GATES: Final = " or ".join(ALLOCATOR_FEATURES[Feature.BINDING])
 
 

@@ -14,8 +14,6 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.rules.base import Context, Pick, Reason, Rule
 from dra_alloc.rules.facts import Agree, Fact
 
-__all__ = ["CompatibilityGroups", "held_groups"]
-
 #: Groups of a device on one counter set, or what several of them have in common; a device without groups has the
 #: group None, so that only its like goes with it.
 Groups: TypeAlias = frozenset[str | None]

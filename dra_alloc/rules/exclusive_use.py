@@ -12,8 +12,6 @@ from dra_alloc.profiles import Trait
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 from dra_alloc.rules.facts import Dedicated, Fact
 
-__all__ = ["ExclusiveUse"]
-
 
 class ExclusiveUse(Rule):
     """

@@ -14,8 +14,6 @@ from typing import TypeAlias
 
 from dra_alloc.problem.devices import DeviceRow
 
-__all__ = ["Agree", "Dedicated", "Differ", "Draw", "Ends", "Fact", "Looser", "Unmodelled", "Values", "ValuesByRequest"]
-
 Values: TypeAlias = Mapping[DeviceRow, frozenset[Hashable]]
 #: Values of devices that requests, known by id, see differently.
 ValuesByRequest: TypeAlias = Mapping[tuple[int, DeviceRow], frozenset[Hashable]]

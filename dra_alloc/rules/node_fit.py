@@ -11,8 +11,6 @@ from dra_alloc.problem.nodes import NodeSelectorError, is_on_node
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule, SearchStopped
 
-__all__ = ["NodeFit"]
-
 
 class NodeFit(Rule):
     """

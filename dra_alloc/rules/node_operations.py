@@ -12,8 +12,6 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Feature
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 
-__all__ = ["NodeOperations"]
-
 #: What a node declares that knows how to skip operations.
 _DECLARED: Final = "DRAOptionalNodeOperations"
 

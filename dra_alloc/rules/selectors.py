@@ -11,8 +11,6 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Trait
 from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 
-__all__ = ["Selectors"]
-
 
 class Selectors(Rule):
     """

@@ -12,8 +12,6 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import Pick, Reason, Rule
 
-__all__ = ["Taints", "barring", "tolerates"]
-
 
 def barring(device: DeviceRow, profile: Profile) -> tuple[DeviceTaint, ...]:
     """

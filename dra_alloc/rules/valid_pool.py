@@ -11,8 +11,6 @@ from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules.base import Rule, SearchStopped
 
-__all__ = ["ValidPool"]
-
 
 class ValidPool(Rule):
     """

@@ -13,10 +13,8 @@ from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.errors import Where
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.refused.explaining import NotTaken
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.best.objectives import Objective
-
-__all__ = ["DEFAULT_OPTIONS", "BrokenClaim", "CheckOptions", "SubjectAnswer"]
+from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
 
 
 @dataclass(frozen=True, slots=True)

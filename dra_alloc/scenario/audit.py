@@ -11,10 +11,8 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.problem.requests import Ask, claim_name
 from dra_alloc.rules import Pick, SearchStopped
-from dra_alloc.solve.allocator import Question
+from dra_alloc.solve.question import Question
 from dra_alloc.solve.verify import violations
-
-__all__ = ["audit", "picks_in"]
 
 
 def audit(cluster: Cluster, claim: ResourceClaim, node: Node) -> tuple[str, ...]:

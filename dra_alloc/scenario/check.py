@@ -25,8 +25,6 @@ from dra_alloc.scenario.refused.looking import Looking
 from dra_alloc.scenario.refused.otherwise import broken_claims, gates_on, told_of_gates
 from dra_alloc.work import ran_out
 
-__all__ = ["Check", "CheckOptions", "SubjectAnswer", "check", "placed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Check:

@@ -36,8 +36,6 @@ from dra_alloc.solve.best.objectives import knowing_nodes
 from dra_alloc.solve.outcome import Work
 from dra_alloc.work import evenly
 
-__all__ = ["Checking", "queued_subject"]
-
 
 class Checking:
     """

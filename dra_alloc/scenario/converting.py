@@ -18,8 +18,6 @@ from dra_alloc.manifest.read.inputs import SkippedInput, UnreadableInput, source
 from dra_alloc.manifest.snapshot.header import looks_like_snapshot
 from dra_alloc.releases import start_of
 
-__all__ = ["Conversion", "convert_files", "goal_in"]
-
 
 @dataclass(frozen=True, slots=True)
 class Conversion:

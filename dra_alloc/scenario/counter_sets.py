@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from dra_alloc.problem.devices import DeviceKey, DeviceRow, PoolKey, SliceRow
 
-__all__ = ["CounterSets", "Meter"]
-
 #: Amounts of counters in units of 1e-9, by pool, set and name.
 _Amounts = dict[tuple[PoolKey, str, str], int]
 

@@ -22,8 +22,6 @@ from dra_alloc.pods.workloads.shapes import taught_by
 from dra_alloc.pods.workloads.states import PodState
 from dra_alloc.scenario.prepare.grouping import groups_stored
 
-__all__ = ["Expansion", "expand", "objects_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Expansion:

@@ -12,8 +12,6 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.pods.groups import group_name, least_of
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["GroupSeen", "group_answers"]
-
 #: Pods of a group for which a joint choice is looked for at most.
 _JOINTLY: Final = 100
 

@@ -11,8 +11,6 @@ from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.scenario.prices import idle_entries
 from dra_alloc.solve.best.objectives import Cheapest, Objective, Stable
 
-__all__ = ["idle_notes"]
-
 
 def idle_notes(objectives: Sequence[Objective], cluster: Cluster, placed: Iterable[str]) -> Iterator[str]:
     """Return what of prices and of a previous answer plays no part; `placed` are the names of the claims placed."""

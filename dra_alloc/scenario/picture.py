@@ -23,8 +23,6 @@ from dra_alloc.scenario.gang.joint import JointAnswer
 from dra_alloc.scenario.selecting import matched
 from dra_alloc.work import BudgetExhausted
 
-__all__ = ["DeviceGroup", "DeviceState", "NodePicture", "Picture", "picture_of_checks", "picture_of_gang"]
-
 #: A claim with the devices that it has, each with whether it is a share.
 _Taken = tuple[str, tuple[tuple[DeviceKey, bool], ...]]
 

@@ -15,8 +15,6 @@ from dra_alloc.errors import InputError, Where
 from dra_alloc.manifest import load, load_plain
 from dra_alloc.solve.best.objectives import Stable
 
-__all__ = ["load_previous"]
-
 _HINT = "ResourceClaims with a status, or what check or gang printed with --format json"
 
 

@@ -13,8 +13,6 @@ from dra_alloc.errors import ManifestError, Problem, Where
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.solve.best.objectives import Cheapest
 
-__all__ = ["cheapest_by", "has_price", "idle_entries"]
-
 #: Sums of some thousand of these stay far from the solver's limits.
 MOST: Final = 10**12
 

@@ -14,8 +14,6 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.work import BudgetExhausted, ran_out
 
-__all__ = ["DeviceVerdict", "Selected", "environment_for", "matched", "prepared_devices", "select"]
-
 #: How much of a device is shown for a selector that reads all of it.
 _MOST_VALUES = 64
 

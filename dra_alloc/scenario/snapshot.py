@@ -13,8 +13,6 @@ from dra_alloc.errors import InputError
 from dra_alloc.manifest import load as load_documents
 from dra_alloc.releases import DEFAULT_RELEASE
 
-__all__ = ["load"]
-
 
 def load(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],

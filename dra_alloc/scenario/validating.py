@@ -30,18 +30,6 @@ from dra_alloc.scenario.prepare.admin_access import admin_access_problems
 from dra_alloc.scenario.prepare.gating import gated, stored, with_used
 from dra_alloc.scenario.prepare.references import CHECKED, admission, has_rules, refusals
 
-__all__ = [
-    "CREATE",
-    "Request",
-    "ValidateOptions",
-    "Validated",
-    "found_in",
-    "update_of",
-    "validate",
-    "validated",
-    "without_templates",
-]
-
 _GATED: Final = ("claims", "templates", "classes", "slices")
 _OF_GROUP: Final = (*_GATED, "taint_rules")
 _STATUS: Final = ("claims", "taint_rules")

@@ -17,8 +17,6 @@ from dra_alloc.problem.requests import Ask, ClaimRow, RequestRow, claim_name
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import About, Rule, SearchStopped, constraint_rule
 
-__all__ = ["Admission", "admit"]
-
 
 class Admission(Struct, frozen=True, eq=False):
     """

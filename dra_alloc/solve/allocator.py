@@ -32,8 +32,6 @@ from dra_alloc.solve.verify import verify
 from dra_alloc.solve.views import Admitted
 from dra_alloc.work import BudgetExhausted, finishing
 
-__all__ = ["DEFAULT_BUDGET", "Allocator", "Budget", "Engine", "Question", "State", "new_uuid", "not_found"]
-
 
 def not_found(name: str) -> LookupError:
     """Return the error of a class lister that does not know the class."""

@@ -27,8 +27,6 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Pick, SearchStopped, consumption
 
-__all__ = ["Assembly", "Forms", "assemble", "forms_of"]
-
 
 class Assembly(NamedTuple):
     """

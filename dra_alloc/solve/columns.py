@@ -26,8 +26,6 @@ from dra_alloc.problem.devices import SliceRow
 from dra_alloc.remembered import Numbers, Remembered
 from dra_alloc.solve.frames import Frames, amounts, exact
 
-__all__ = ["AMOUNTS", "Columns", "Lens"]
-
 #: Reads every capacity with its request policy, as a request for capacity does.
 AMOUNTS: Final = "amounts"
 

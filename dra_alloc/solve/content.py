@@ -12,8 +12,6 @@ from typing import Final, TypeAlias
 from dra_alloc.api import DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim
 from dra_alloc.solve.frames import exact
 
-__all__ = ["content"]
-
 _Asked: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 
 

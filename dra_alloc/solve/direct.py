@@ -27,18 +27,6 @@ from dra_alloc.solve.outcome import Stage, Work
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted, View
 
-__all__ = [
-    "ENGINE",
-    "STEPS",
-    "Answer",
-    "Direct",
-    "Occupied",
-    "Picks",
-    "alone",
-    "decide",
-    "on_view",
-]
-
 #: What the engine is called where it is told which one answered.
 ENGINE: Final = "direct"
 #: Steps of one search; what takes more is the ladder's.

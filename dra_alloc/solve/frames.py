@@ -15,8 +15,6 @@ from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.tainting import taints_for
 from dra_alloc.remembered import Numbers
 
-__all__ = ["Frames", "amounts", "exact", "sharing_policy"]
-
 #: Frames that have a number.
 _NUMBERED: Final = 1 << 14
 #: Frames a slice is compared with before its own is worked out.

@@ -37,8 +37,6 @@ from dra_alloc.solve.table.table import Knows, NotModelled, Table
 from dra_alloc.solve.table.trust import judged
 from dra_alloc.work import BudgetExhausted, Steps
 
-__all__ = ["DEFAULT_BUDGET", "Budget", "Engine", "Found", "Ladder"]
-
 
 class Engine(StrEnum):
     """Who answers: the whole ladder, upstream's search alone, or CP-SAT."""

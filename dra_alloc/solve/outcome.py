@@ -11,8 +11,6 @@ from dra_alloc.api import AllocationResult
 from dra_alloc.problem.publishing import published
 from dra_alloc.rules import Pick
 
-__all__ = ["Aborted", "NoFit", "OutOfBudget", "SolveOutcome", "Solved", "Stage", "Work"]
-
 
 @dataclass(frozen=True, slots=True)
 class Stage:

@@ -14,8 +14,6 @@ from dra_alloc.problem.pools import Pool
 from dra_alloc.problem.requests import ClaimRow
 from dra_alloc.rules import Context, RuleSet, install
 
-__all__ = ["Question"]
-
 
 class Question(Struct, frozen=True, eq=False):
     """

@@ -16,8 +16,6 @@ from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted
 
-__all__ = ["Results", "assembled"]
-
 #: Ways to serve claims of which it is remembered what results have in common.
 _MOST_FORMS: Final = 4
 

@@ -18,8 +18,6 @@ from dra_alloc.profiles import Profile, Trait
 from dra_alloc.remembered import Remembered
 from dra_alloc.rules import SearchStopped
 
-__all__ = ["Selection"]
-
 _HINT = (
     ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() "
     "for optional fields"

@@ -10,8 +10,6 @@ from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import About, RuleSet, SearchStopped, panic
 
-__all__ = ["Stop", "look", "misfit", "raise_stop"]
-
 
 def look(ask: Ask, device: DeviceRow, rules: RuleSet) -> bool:
     """

@@ -39,8 +39,6 @@ from dra_alloc.solve.outcome import Work
 from dra_alloc.solve.selection import Selection
 from dra_alloc.solve.views import Admitted, View, is_plain
 
-__all__ = ["Survey"]
-
 #: Stands for what was never looked up; None is an answer.
 _UNSEEN: Final[Any] = object()
 _NOTHING_USED: Final = Usage()

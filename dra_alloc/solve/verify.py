@@ -12,8 +12,6 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Trait
 from dra_alloc.rules import Context, Pick, install
 
-__all__ = ["verify", "violations"]
-
 
 def violations(picks: Sequence[Pick], claims: Sequence[ClaimRow], context: Context) -> list[str]:
     """Return every law a finished set of picks breaks, of those the allocator in use upholds."""

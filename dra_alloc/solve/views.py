@@ -17,8 +17,6 @@ from dra_alloc.solve.assemble import Forms
 from dra_alloc.solve.masks.board import Board, BoardAnswer
 from dra_alloc.solve.masks.plan import Plan
 
-__all__ = ["Admitted", "View", "is_plain"]
-
 
 class View:
     """

@@ -12,8 +12,6 @@ from dra_alloc.api import ResourceSlice
 from dra_alloc.api.constraints import DeviceConstraint
 from dra_alloc.manifest import validate_object
 
-__all__ = ["admit_claim", "admit_slice"]
-
 Json: TypeAlias = dict[str, Any]
 
 _POLICY: Final = re.compile(r"spec\.devices\[(\d+)\]\.capacity\[([^]]+)\]\.requestPolicy")

@@ -15,8 +15,6 @@ from dra_alloc.testing.drawing.devices import Json
 from dra_alloc.testing.drawing.dialect import SPOILING, Dialect, Mix
 from dra_alloc.testing.drawing.draw import Chooser, Seeded
 
-__all__ = ["random_request", "random_requests"]
-
 #: What is mostly left out while a switch is off, because it is refused as a whole.
 _NEEDS: Final = {
     Feature.ADMIN_ACCESS: ("admin",),

@@ -15,8 +15,6 @@ from dra_alloc.api import Quantity, QuantityError
 from dra_alloc.profiles import Feature, Trait, profile
 from dra_alloc.rules import PANICS
 
-__all__ = ["ABORTED", "NOT_COMPARED", "RANDOM_IN_UPSTREAM", "Agreement", "comparable", "compare", "pool_orders"]
-
 Json = dict[str, Any]
 Answer = Callable[[Json], Json]
 

@@ -16,8 +16,6 @@ from dra_alloc.testing.drawing.questions import HarnessQuestion
 from dra_alloc.testing.drawing.shrink import shrink
 from dra_alloc.testing.drawing.stripping import without
 
-__all__ = ["ConformanceRun", "Mismatch", "Tally", "hold"]
-
 Json: TypeAlias = dict[str, Any]
 
 #: So many differences are made small and blamed on rules; that takes a few hundred questions each.

@@ -10,8 +10,6 @@ from xml.etree import ElementTree as ET
 from dra_alloc.report.formats.junit import document, held
 from dra_alloc.testing.conformance import ConformanceRun, Mismatch
 
-__all__ = ["junit"]
-
 
 def junit(result: ConformanceRun, suite: str) -> str:
     """Return the file's text: a test case for each question, with a failure or an error where it is wrong."""

@@ -17,8 +17,6 @@ from dra_alloc.errors import InputError
 from dra_alloc.testing.comparison import compare
 from dra_alloc.testing.drawing.questions import Answerer, HarnessQuestion, Json, as_asked, cel_judged
 
-__all__ = ["folder", "vector_questions"]
-
 _INSTALLED: Final = Path(__file__).with_name("vectors")
 _CHECKOUT: Final = Path(__file__).resolve().parents[2] / "spec" / "vectors"
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

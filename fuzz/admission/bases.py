@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["BASES", "STATUSES", "TOGETHER"]
-
 Json = dict[str, Any]
 _META: Final[Json] = {"name": "a", "labels": {"x.io/l": "v"}, "annotations": {"x.io/A": "any"}}
 _OWNED: Final[Json] = {

@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType
 
-__all__ = ["LONGEST", "MOST", "changed"]
-
 Path = tuple[Any, ...]
 _Spot = tuple[Path, SchemaType | None]
 _ANY: Final[tuple[Any, ...]] = (None, "", "x", 0, 1, 1.5, True, False, [], {}, [None], [[]], {"x": 1}, ["x"], [{}])

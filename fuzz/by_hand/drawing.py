@@ -9,8 +9,6 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-__all__ = ["draw_budgets", "draw_step", "draw_tolerations"]
-
 Json = dict[str, Any]
 Objects = list[Json]
 _DELETED: Final = (

@@ -11,11 +11,10 @@ from typing import Any, Final
 
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
-from dra_alloc.scenario.check import Check, CheckOptions, check
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import Check, check
 from fuzz.by_hand.evicting import drained, evict_tainted, gone_in_time, observed, waited
 from fuzz.by_hand.running import documents
-
-__all__ = ["ByHand"]
 
 Json = dict[str, Any]
 _MADE: Final = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController", "CronJob")

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from fuzz.by_hand.editing import ByHand
 
-__all__ = ["drained", "evict_tainted", "gone_in_time", "observed", "waited"]
-
 Json = dict[str, Any]
 _OVER: Final = ("Succeeded", "Failed")
 _OWN_SCALE: Final = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")

@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import Check, CheckOptions, check
-
-__all__ = ["documents", "running"]
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import Check, check
 
 Json = dict[str, Any]
 _HASH: Final = "pod-template-hash"

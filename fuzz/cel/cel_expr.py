@@ -12,8 +12,6 @@ from typing import Any
 
 from dra_alloc import cel
 
-__all__ = ["CelExprError", "CelExprUnavailable", "compile_selector", "device_data"]
-
 Data = dict[str, Any]
 
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from fuzz.oracle_build import OracleUnavailable, go_environment, go_missing
 
-__all__ = ["OracleUnavailable", "load"]
-
 _SOURCE = Path(__file__).resolve().parents[1] / "upstream" / "celspec"
 _MODULE = "cel.dev/expr"
 _SECONDS = 600

@@ -10,8 +10,6 @@ from typing import Any, Final
 from dra_alloc import cel
 from dra_alloc.api import DeviceAttribute, Quantity
 
-__all__ = ["prepared", "random_device"]
-
 Json = dict[str, Any]
 _NAMES: Final = ("a", "b", "c", "model", "memory", "x.io/a", "x.io/b", "gpu.example.com/model", "index")
 _LISTS: Final = ("ints", "bools", "strings", "versions")

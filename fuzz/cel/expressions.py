@@ -15,8 +15,6 @@ from typing import Final
 
 from fuzz.cel.grammar import LEAVES, RULES
 
-__all__ = ["Writer"]
-
 _PLACE: Final = re.compile(r"\{(\w+)((?: \$\w \w+)*)\}")
 _VARIABLE: Final = re.compile(r"\$(\w)")
 _WORDS: Final = (

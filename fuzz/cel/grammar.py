@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["LEAVES", "RULES"]
-
 _COMPARED: Final = ("int", "uint", "double", "string", "bytes", "dur", "ts", "bool")
 _EQUAL: Final = (
     *_COMPARED,

@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-__all__ = ["devices", "ill_typed", "selectors"]
-
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _A: Final = 'device.attributes["d"]'
 #: Names of attributes by type; devices may lack the second of each.

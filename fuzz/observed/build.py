@@ -7,22 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = [
-    "ON",
-    "Case",
-    "Json",
-    "alternative",
-    "attribute",
-    "claim",
-    "counters",
-    "device",
-    "first",
-    "partitioned",
-    "problem",
-    "slice_",
-    "want",
-]
-
 Json = dict[str, Any]
 ON = {
     "AdminAccess": True,

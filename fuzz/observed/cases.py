@@ -27,8 +27,6 @@ from fuzz.observed.history import history, new_in_1_37, numbers
 if TYPE_CHECKING:
     pass
 
-__all__ = ["CASES"]
-
 TAINT = [{"key": "bad", "effect": "NoSchedule"}]
 MATCH = [{"matchAttribute": "d/at"}]
 DISTINCT = [{"distinctAttribute": "d/at"}]

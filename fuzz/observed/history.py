@@ -16,8 +16,6 @@ from fuzz.observed.build import (
     want,
 )
 
-__all__ = ["history", "new_in_1_37", "numbers"]
-
 TAINT = [{"key": "bad", "effect": "NoSchedule"}]
 DISTINCT = [{"distinctAttribute": "d/at"}]
 X, Y = attribute("t", "X"), attribute("t", "Y")

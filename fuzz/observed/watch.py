@@ -13,7 +13,8 @@ from pathlib import Path
 
 from fuzz.observed.build import ON, Case, Json
 from fuzz.observed.cases import CASES
-from fuzz.oracle import Oracle, OracleUnavailable, versions
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable, versions
 
 CHANNELS = {"stable": "STB", "incubating": "INC", "experimental": "EXP"}
 SWITCHES = (

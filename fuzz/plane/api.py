@@ -11,8 +11,6 @@ import ssl
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["NAMESPACED", "PLURALS", "Api", "ApiError", "Etcd", "path_of"]
-
 Json = dict[str, Any]
 SECONDS: Final = 30
 #: Resource names by kind; the API version is the object's own.

@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["AttemptLog", "attempts"]
-
 Json = dict[str, Any]
 _LINE: Final = re.compile(r'^[IWE]\d{4} [\d:.]+ +\d+ schedule_one(?:_podgroup)?\.go:\d+\] "([^"]*)" (.*)')
 _VALUES: Final = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')

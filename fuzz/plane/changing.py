@@ -14,8 +14,6 @@ from fuzz.plane.api import ApiError, path_of
 from fuzz.plane.running import Runner
 from fuzz.plane.settling import Rest, Unsettled, settle
 
-__all__ = ["Changer"]
-
 Json = dict[str, Any]
 _RESOURCE: Final = "resource.k8s.io/v1"
 #: Kinds that make pods themselves.

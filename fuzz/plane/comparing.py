@@ -19,8 +19,6 @@ from dra_alloc.traits import Trait
 from fuzz.plane import ours
 from fuzz.plane.state import Moment, accepted, applied, called, claim_names, cycles, devices_of, moments, node_of
 
-__all__ = ["Difference", "Tally", "compare"]
-
 Json = dict[str, Any]
 #: Orders of slices that are tried at most.
 _ORDERS: Final = 720

@@ -16,11 +16,10 @@ from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import check
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import WhatIf, WorkloadChange, after_steps, what_if
-
-__all__ = ["Foreseen"]
 
 Json = dict[str, Any]
 #: Orders of workloads that are tried at most.

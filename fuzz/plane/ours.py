@@ -25,8 +25,6 @@ from dra_alloc.pods.workloads.states import PodState
 from dra_alloc.scenario.expand import expand
 from fuzz.plane.state import called, devices_of, node_of
 
-__all__ = ["PodAnswer", "Step", "place", "settings_of", "together"]
-
 Json = dict[str, Any]
 _NEW = frozenset({PodState.NEW, PodState.WAITING, PodState.GATED})
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -29,8 +29,6 @@ from typing import Any, Final, Self
 from fuzz.oracle_build import OracleUnavailable, build, resolve
 from fuzz.plane.api import Api, ApiError, Etcd
 
-__all__ = ["PROGRAM", "Plane"]
-
 PROGRAM: Final = "controlplane"
 READY_SECONDS: Final = 120
 _ATTEMPTS: Final = 3

@@ -13,8 +13,6 @@ from fuzz.plane.attempts import AttemptLog
 from fuzz.plane.programs import Plane
 from fuzz.plane.settling import Rest, Unsettled, settle
 
-__all__ = ["Runner"]
-
 Json = dict[str, Any]
 _CLEAR_SECONDS: Final = 30
 #: What a new quota waits for: that its controller saw it.

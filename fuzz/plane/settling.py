@@ -13,8 +13,6 @@ from typing import Any, Final
 from fuzz.plane.api import ApiError, path_of
 from fuzz.plane.programs import Plane
 
-__all__ = ["Rest", "Unsettled", "settle"]
-
 Json = dict[str, Any]
 #: So long nothing may be written before it is asked whether all is done, and again until it counts as done.
 QUIET: Final = 0.25

@@ -10,19 +10,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = [
-    "Moment",
-    "accepted",
-    "applied",
-    "called",
-    "claim_names",
-    "cycles",
-    "devices_of",
-    "moments",
-    "node_of",
-    "recorded",
-]
-
 Json = dict[str, Any]
 #: So many characters of a name are drawn.
 _DRAWN: Final = 5

@@ -7,8 +7,6 @@ from __future__ import annotations
 from random import Random
 from typing import Any, Final
 
-__all__ = ["claim_usage", "device_charge", "quota_tree"]
-
 Json = dict[str, Any]
 _CLASSES: Final = ("gpu.example.com", "mig.example.com", "nic.example.com", "part.example.com")
 _IMPLICIT: Final = "requests.deviceclass.resource.kubernetes.io/"

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from fuzz.refusals.drawing import DRIVER, RESOURCE, Json
 
-__all__ = ["Change", "all_of", "asking_for", "changes_of", "freed", "guarding", "is_asking", "pod_of", "writing"]
-
 _SAID = ("matchAttribute", "distinctAttribute")
 _GUARDING = re.compile(
     r"guarding (\w+) with has\(\) in the selector (.+?)(?: \(number (\d+)\))? of ((?:request|class) .+)"

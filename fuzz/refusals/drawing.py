@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final, TypeAlias
 
-__all__ = ["DRIVER", "PROFILES", "RESOURCE", "Json", "drawn"]
-
 Json: TypeAlias = dict[str, Any]
 
 DRIVER: Final = "x.io"

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from fuzz.refusals.changes import Change, all_of, freed, pod_of
 from fuzz.refusals.drawing import Json
 
-__all__ = ["asking_for_less", "of_the_pod", "of_the_quota", "raising", "without_quotas"]
-
 _AFFINITIES = (
     ("nodeAffinity", "node affinity"),
     ("podAffinity", "affinity to pods"),

@@ -27,8 +27,6 @@ from dra_alloc.testing.comparison import comparable
 from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["SETTINGS", "TARGET", "main", "renamed", "told"]
-
 SETTINGS: Final = (
     Settings("1.36"),
     Settings("1.37", semantics="intended"),

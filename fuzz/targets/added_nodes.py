@@ -21,15 +21,13 @@ from dra_alloc.cluster.edits.step import Stepping
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents, load
+from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.capacity.capacity import CapacityOptions, capacity
 from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
-from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.what_if.asking import asked
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName
 from fuzz.plane.drawing.world import draw_world
 from fuzz.target import Broken, Json, Target, command
-
-__all__ = ["TARGET", "main"]
 
 _CHECKING = CheckOptions(Settings("1.37"), reasons=False)
 _MOST = 3

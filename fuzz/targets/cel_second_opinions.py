@@ -26,8 +26,6 @@ from fuzz.cel.devices import prepared
 from fuzz.cel.typed import devices, ill_typed, selectors
 from fuzz.recording import Record, add_option, append
 
-__all__ = ["check_texts", "check_verdicts", "main"]
-
 RELEASE: Final = "1.37"
 FAILS: Final = "fails"
 UNAVAILABLE: Final = 3

@@ -23,10 +23,9 @@ from typing import Any, Final
 from dra_alloc import cel
 from fuzz.cel.devices import prepared, random_device
 from fuzz.cel.expressions import Writer
-from fuzz.oracle import Oracle, OracleUnavailable, resolve
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable, resolve
 from fuzz.recording import Record, add_option, append
-
-__all__ = ["Setting", "compare", "differences", "main", "ours", "questions"]
 
 Json = dict[str, Any]
 RELEASES: Final = ("1.34", "1.35", "1.36", "1.37", "1.38")

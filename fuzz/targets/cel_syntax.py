@@ -21,11 +21,10 @@ from typing import Any, Final
 from dra_alloc import cel
 from fuzz.cel.devices import random_device
 from fuzz.cel.expressions import Writer
-from fuzz.oracle import Oracle, OracleUnavailable, resolve
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable, resolve
 from fuzz.recording import Record, add_option, append
 from fuzz.targets.cel_selectors import RELEASES, compare, ours
-
-__all__ = ["broken", "main", "questions"]
 
 Json = dict[str, Any]
 _LONGEST: Final = 160

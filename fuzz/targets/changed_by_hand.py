@@ -23,7 +23,8 @@ from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError, ManifestError
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import Check, CheckOptions
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import Check
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import after_steps, what_if
 from fuzz.by_hand.drawing import draw_budgets, draw_step, draw_tolerations
@@ -31,8 +32,6 @@ from fuzz.by_hand.editing import ByHand
 from fuzz.by_hand.running import documents, running
 from fuzz.plane.drawing.world import draw_world
 from fuzz.target import Broken, Json, Target, command
-
-__all__ = ["TARGET", "main"]
 
 _SETTINGS: Final = Settings("1.37")
 #: Said of taints under a release that does not know them: by hand they would have one.

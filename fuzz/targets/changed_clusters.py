@@ -22,8 +22,6 @@ from fuzz.plane.foreseen import Foreseen
 from fuzz.plane.programs import PROGRAM, Plane
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "main"]
-
 
 def _cases(seed: int) -> Iterator[Json]:
     """Yield clusters with a change and what ran after it."""

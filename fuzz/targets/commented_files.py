@@ -24,8 +24,6 @@ from fuzz.mistaken import check_mended, mistaken
 from fuzz.target import Broken, Json, Target, command
 from fuzz.targets.conversion import drawn
 
-__all__ = ["TARGET", "main"]
-
 _KINDS = ("ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass")
 _VERSIONS = ("v1", "v1beta2", "v1beta1")
 

@@ -19,8 +19,6 @@ from fuzz.plane.programs import PROGRAM, Plane
 from fuzz.plane.running import Runner
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "main"]
-
 
 def _cases(seed: int) -> Iterator[Json]:
     """Yield random worlds with what ran in them."""

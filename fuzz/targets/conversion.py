@@ -25,8 +25,6 @@ from fuzz.oracle import Oracle
 from fuzz.oracle_build import newest
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "drawn", "main"]
-
 _WORDS: Final = ("", "a", "gpu-0", "x.example.com", "é", "All", "true")
 #: What makes a flat request one with devices, and is dropped unread before 1.37.
 _LATEST: Final = "derivedAttributes"

@@ -18,8 +18,6 @@ from dra_alloc.testing.comparison import comparable
 from fuzz.differential import ours
 from fuzz.target import Broken, Json, Target, command, requests
 
-__all__ = ["TARGET", "main"]
-
 
 def _cases(seed: int) -> Iterator[Json]:
     engines = itertools.cycle(("auto", "first-fit"))

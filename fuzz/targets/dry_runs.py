@@ -26,8 +26,6 @@ from fuzz.plane.programs import PROGRAM, Plane
 from fuzz.target import Json, Target, command
 from fuzz.targets.validation import check, drawn
 
-__all__ = ["TARGET", "main"]
-
 _ADMIN: Final[Json] = {
     "apiVersion": "v1",
     "kind": "Namespace",

@@ -20,8 +20,6 @@ from dra_alloc.manifest import Documents, load
 from fuzz.differential import ours
 from fuzz.target import Broken, Json, Target, command, requests
 
-__all__ = ["TARGET", "main"]
-
 _CLAIM: Final = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim"}
 _MEMBERS: Final = {"slices": "ResourceSlice", "classes": "DeviceClass", "claims": "ResourceClaim"}
 

@@ -18,8 +18,6 @@ from typing import Any, Final
 from fuzz.differential import ours
 from fuzz.target import Broken, Json, Target, command, requests
 
-__all__ = ["TARGET", "easier", "main"]
-
 _MOST: Final = 8
 
 

@@ -34,8 +34,6 @@ from dra_alloc.testing.drawing.draw import Seeded
 from dra_alloc.testing.drawing.mutation import mutated
 from fuzz.target import Broken, Json, Target, command, requests
 
-__all__ = ["TARGET", "main"]
-
 _GROUP: Final = "resource.k8s.io"
 #: The older ones have another shape, so that every object is wrong in them.
 _VERSIONS: Final = (*("v1",) * 12, *("v1beta2",) * 6, "v1beta1", "v1alpha3")

@@ -20,8 +20,6 @@ from fuzz.cel.devices import random_device
 from fuzz.cel.expressions import Writer
 from fuzz.target import Broken, Json, Target, command, requests
 
-__all__ = ["TARGET", "main"]
-
 
 def _whole(seed: int) -> Iterator[Json]:
     """Return requests of the ops in turn, as they should be."""

@@ -35,8 +35,6 @@ from dra_alloc.testing.drawing.draw import Seeded
 from dra_alloc.testing.drawing.mutation import mutated
 from fuzz.target import Broken, Json, Target, command, requests
 
-__all__ = ["TARGET", "main"]
-
 _SECONDS: Final = 10
 _LIBRARIES: Final = re.compile(r"Traceback|msgspec|msgpack|pydantic|zlib|Expected `|Error -\d|codec|dra_alloc\.")
 _COMMANDS: Final = (["check"], ["explain"], ["gang", "--most"])

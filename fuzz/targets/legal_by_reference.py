@@ -20,8 +20,6 @@ from fuzz.target import Broken, Json, Target, command
 from spec.reference.answers import check
 from spec.reference.question import NOT_COVERED, NotCovered, read
 
-__all__ = ["TARGET", "covered", "main", "picked"]
-
 DIALECTS: Final = tuple(Dialect("1.37", channel) for channel in ("incubating", "experimental"))
 
 

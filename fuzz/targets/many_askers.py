@@ -31,8 +31,6 @@ from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz.target import Broken, Json, Target, command
 from fuzz.targets.add_and_remove import SETTINGS, renamed, told
 
-__all__ = ["TARGET", "main"]
-
 _ASKERS: Final = 16
 #: What each question may cost, so that none holds up sixteen askers for minutes.
 _BUDGET: Final = Budget(steps=5_000, pruned=2_000, solver=0.1)

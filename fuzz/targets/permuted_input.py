@@ -19,8 +19,6 @@ from dra_alloc.testing.comparison import comparable
 from fuzz.differential import ours
 from fuzz.target import Broken, Json, Target, command, requests
 
-__all__ = ["TARGET", "main", "shuffled"]
-
 _UNORDERED: Final = ("classes", "allocated", "allocatedShared", "aggregated")
 _TIMES: Final = 2
 

@@ -23,8 +23,6 @@ from fuzz.plane.api import ApiError, path_of
 from fuzz.plane.programs import PROGRAM, Plane
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "drawn", "main"]
-
 _NOW: Final = "DuringSchedulingIgnoredDuringExecution"
 _REQUIRED, _PREFERRED = f"required{_NOW}", f"preferred{_NOW}"
 _NAMES: Final = ("a", "A_b", "", "a.b", "a" * 64, "-a")

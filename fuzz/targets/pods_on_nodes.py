@@ -22,8 +22,6 @@ from dra_alloc.testing.client import Client, Failure
 from fuzz.oracle_build import build
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "main", "world"]
-
 _RELEASES: Final = ("1.37.2",)
 _ZONE: Final = "topology.kubernetes.io/zone"
 _HOST: Final = "kubernetes.io/hostname"

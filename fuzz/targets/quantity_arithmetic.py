@@ -22,8 +22,6 @@ from dra_alloc.api import Format, Quantity, QuantityError
 from dra_alloc.testing.drawing.number_texts import quantity_text
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "main", "meaning"]
-
 _TEXT: Final = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)\.?([0-9]*)([numkMGTPE]?|[KMGTPE]i|[eE][+-]?[0-9]+)")
 _DECIMAL: Final = {suffix: Fraction(1000) ** power for power, suffix in enumerate(("n", "u", "m", "", *"kMGTPE"), -3)}
 _BINARY: Final = {f"{suffix}i": Fraction(1024) ** power for power, suffix in enumerate("KMGTPE", 1)}

@@ -17,8 +17,6 @@ from dra_alloc.testing.drawing.number_texts import quantity_text
 from fuzz.oracle import Oracle
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "main"]
-
 _TOO_LARGE: Final = "quantity is larger than"
 
 

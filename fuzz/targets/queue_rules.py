@@ -21,8 +21,6 @@ from fuzz.oracle import Oracle
 from fuzz.queueing.drawing import claim_usage, device_charge, quota_tree
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "main"]
-
 #: Rule -> who draws it, and the releases of which the code is asked.
 _DRAWN: Final[Mapping[str, tuple[Callable[[Random], Json], tuple[str, ...]]]] = {
     "kueue/dra-charge": (device_charge, ("0.17",)),

@@ -25,8 +25,6 @@ from dra_alloc.testing.drawing.dialect import Dialect
 from fuzz import progress
 from fuzz.recording import Record, add_option, append
 
-__all__ = ["check_reasons", "main", "refused_worlds"]
-
 #: Cases of one record.
 PART: Final = 500
 UNDECIDED: Final = "undecided"

@@ -28,8 +28,6 @@ from fuzz.refusals.drawing import Json, drawn
 from fuzz.refusals.pod_changes import asking_for_less, of_the_pod, of_the_quota, raising, without_quotas
 from fuzz.target import Broken, Target, command
 
-__all__ = ["TARGET", "asked", "main"]
-
 #: Pairs of changes that are tried where no single one helps.
 _MOST_PAIRS: Final = 120
 _COUNT: Final = re.compile(r"asking for (\d+)(?:Gi)? instead of (\d+).*")

@@ -26,8 +26,6 @@ import yaml
 
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "main"]
-
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _EXAMPLES: Final = _ROOT / "docs" / "examples"
 _CLUSTER: Final = ("--cluster", "cluster")

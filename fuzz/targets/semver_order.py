@@ -20,8 +20,6 @@ from dra_alloc.api import Semver, SemverError
 from dra_alloc.testing.drawing.number_texts import version_text
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "main", "precedence"]
-
 _NUMBER: Final = "(?:0|[1-9][0-9]*)"
 _WORD: Final = f"(?:{_NUMBER}|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
 _TEXT: Final = re.compile(

@@ -36,8 +36,6 @@ from fuzz.oracle import Oracle
 from fuzz.oracle_build import newest
 from fuzz.target import Broken, Json, Target, command
 
-__all__ = ["TARGET", "check", "drawn", "main"]
-
 _TIMES: Final = (0, 1, 1, 1, 1, 2, 2, 3)
 _UPDATES: Final = 0.3
 _ALL_GATES: Final = 0.1

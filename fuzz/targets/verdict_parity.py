@@ -17,8 +17,6 @@ from fuzz.targets.legal_by_reference import covered, picked
 from spec.reference.answers import Answer, TooLarge, answers
 from spec.reference.question import NotCovered, Question, read
 
-__all__ = ["TARGET", "main"]
-
 #: Beginnings of answers that are looked at.
 MOST = 800
 DEVICES = 20

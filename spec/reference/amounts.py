@@ -10,8 +10,6 @@ from typing import TypeVar
 from dra_alloc.api import CapacityRequestPolicy, DeviceCapacity, Quantity
 from spec.reference.question import Offer, Question, Wanted
 
-__all__ = ["amounts", "by_full_name", "capacities"]
-
 T = TypeVar("T")
 ONE = 10**9
 LARGEST = 2**63 - 1

@@ -13,8 +13,6 @@ from spec.reference.matching import all_devices
 from spec.reference.pools import Pool, pools
 from spec.reference.question import Offer, Pick, Question, Wanted, alternatives
 
-__all__ = ["Answer", "TooLarge", "answers", "check"]
-
 #: One device for each place, in order.
 Answer = tuple[Pick, ...]
 Fits = Callable[[Answer, Sequence[Pick]], bool]

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dra_alloc.api import DeviceAttribute, DeviceConstraint
 from spec.reference.question import Pick, Question, Wanted
 
-__all__ = ["holds"]
-
 #: Kind and values of an attribute.
 Values = tuple[str, frozenset[object]]
 

@@ -16,8 +16,6 @@ from spec.reference.matching import matches, tolerated
 from spec.reference.pools import Pool, devices_of
 from spec.reference.question import Key, Offer, Pick, Question
 
-__all__ = ["LIMIT", "conflicts", "faults"]
-
 LIMIT = 32
 
 

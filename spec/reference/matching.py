@@ -13,8 +13,6 @@ from spec.reference.nodes import device_is_for
 from spec.reference.pools import Pool
 from spec.reference.question import Offer, Question, Wanted
 
-__all__ = ["all_devices", "matches", "tolerated"]
-
 
 def matches(wanted: Wanted, offer: Offer, question: Question) -> bool:
     """

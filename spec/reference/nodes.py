@@ -8,8 +8,6 @@ from collections.abc import Mapping
 
 from dra_alloc.api import Device, Node, NodeSelectorRequirement, NodeSelectorTerm, ResourceSlice, ResourceSliceSpec
 
-__all__ = ["device_is_for", "slice_is_for"]
-
 
 def slice_is_for(each: ResourceSlice, node: Node) -> bool:
     """

@@ -10,8 +10,6 @@ from dra_alloc.api import Device, ResourceSlice
 from spec.reference.nodes import slice_is_for
 from spec.reference.question import Offer, Question
 
-__all__ = ["Pool", "pools"]
-
 
 @dataclass(frozen=True, eq=False)
 class Pool:

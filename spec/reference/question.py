@@ -19,8 +19,6 @@ from dra_alloc.api import (
     ResourceSlice,
 )
 
-__all__ = ["Key", "NotCovered", "Offer", "Pick", "Question", "Wanted", "alternatives", "read"]
-
 #: Driver, pool, device.
 Key = tuple[str, str, str]
 

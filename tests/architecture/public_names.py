@@ -7,16 +7,16 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-__all__ = ["RECORD", "current"]
-
 PUBLIC = (
     "dra_alloc",
     "dra_alloc.api",
     "dra_alloc.cel",
     "dra_alloc.errors",
     "dra_alloc.manifest",
+    "dra_alloc.profiles",
     "dra_alloc.testing",
     "dra_alloc.testing.client",
+    "dra_alloc.testing.publishable",
     "dra_alloc.testing.strategies",
 )
 RECORD = Path(__file__).with_name("public_names.txt")

@@ -15,18 +15,6 @@ from pathlib import Path
 
 from tests.paths import ROOT
 
-__all__ = [
-    "Function",
-    "code_lines",
-    "functions",
-    "imports",
-    "nodes",
-    "package_files",
-    "parse",
-    "python_files",
-    "tracked_files",
-]
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _FOLDERS = ("dra_alloc", "spec", "tests", "fuzz", "benchmarks", "docs", ".ci")
 _NO_CODE = {

@@ -12,7 +12,8 @@ import yaml
 
 from dra_alloc.cli.harness import reading
 from dra_alloc.cli.harness.serve import answer, serve
-from fuzz.oracle import Oracle, OracleUnavailable
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable
 from tests.paths import ROOT
 
 

@@ -14,7 +14,8 @@ import pytest
 from dra_alloc.cli.main import run
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import check
 from dra_alloc.scenario.expand import expand
 
 Json = dict[str, Any]

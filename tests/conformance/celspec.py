@@ -36,8 +36,6 @@ from dra_alloc.cel.library.time_values import parse_duration, parse_timestamp
 from dra_alloc.cel.values.runtime import CelMap, UInt
 from tests.unit.cel.evaluator import Answer, answer, same
 
-__all__ = ["Case", "cases", "needs_messages", "verdict"]
-
 Json = Mapping[str, Any]
 _TIMES: Final = {"google.protobuf.Duration": parse_duration, "google.protobuf.Timestamp": parse_timestamp}
 #: Messages that a selector has, and what their JSON stands for.

@@ -15,7 +15,8 @@ import pytest
 
 from fuzz.differential import ours
 from fuzz.observed.build import ON, claim, device, partitioned, slice_, want
-from fuzz.oracle import Oracle, OracleUnavailable
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable
 
 Json = dict[str, Any]
 

@@ -11,7 +11,8 @@ from collections import Counter
 
 import pytest
 
-from fuzz.cel.celspec import OracleUnavailable, load
+from fuzz.cel.celspec import load
+from fuzz.oracle_build import OracleUnavailable
 from spec.case import yaml_of
 from tests.conformance.celspec import Case, cases, needs_messages, verdict
 from tests.paths import ROOT

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzz.oracle import Oracle, OracleUnavailable, newest, resolve, versions
+from fuzz.oracle import Oracle
+from fuzz.oracle_build import OracleUnavailable, newest, resolve, versions
 from fuzz.replay import comparable
 from tests.paths import SHARED
 

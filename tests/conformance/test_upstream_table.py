@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from fuzz.oracle import OracleUnavailable
+from fuzz.oracle_build import OracleUnavailable
 from fuzz.upstream_table import hold_ours, known, rows
 
 #: Each table is a large build of its own: every release with DRA_ALLOC_TABLES=all, else that of the main line.

@@ -11,8 +11,6 @@ from typing import Final
 
 from dra_alloc.api.amounts.text import MAX_INT64, MIN_INT64, rescale
 
-__all__ = ["approximate", "scaled_int64", "wrap_int64"]
-
 _UNCHECKED_POWERS: Final = frozenset({1, 2, 3, 6, 9})
 """Powers of ten by which upstream multiplies in one step and hands out the wrapped product."""
 

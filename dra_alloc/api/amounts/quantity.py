@@ -23,8 +23,6 @@ from dra_alloc.api.amounts.text import (
     rescale,
 )
 
-__all__ = ["Format", "Quantity", "QuantityError"]
-
 _MEMO: Final[dict[str, Quantity]] = {}
 _MEMO_LIMIT: Final = 16_384
 _MAX_BITS: Final = (10**MAX_EXPONENT).bit_length()

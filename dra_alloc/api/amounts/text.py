@@ -14,24 +14,6 @@ from typing import Final, NamedTuple
 
 from dra_alloc.errors import InputError
 
-__all__ = [
-    "FORMAT_WRONG",
-    "MAX_EXPONENT",
-    "MAX_INT64",
-    "MAX_TEXT",
-    "MIN_INT64",
-    "NANO",
-    "NUMBER_WRONG",
-    "SUFFIX_WRONG",
-    "Format",
-    "Parts",
-    "QuantityError",
-    "print_json_number",
-    "print_quantity",
-    "read_quantity",
-    "rescale",
-]
-
 MAX_TEXT: Final = 1024
 """The longest text that is read (ours: upstream has no limit, and needs seconds for a megabyte)."""
 

@@ -4,8 +4,6 @@ from dra_alloc.api._base import OptText, Struct, Text
 from dra_alloc.api.core.nodes import PartialModel
 from dra_alloc.api.meta import LabelSelector, ObjectMeta
 
-__all__ = ["PodDisruptionBudget", "PodDisruptionBudgetSpec"]
-
 
 class PodDisruptionBudgetSpec(PartialModel):
     """How many of the pods that it selects have to be healthy, or may not be: a number, or a share such as 50%."""

@@ -8,20 +8,6 @@ from dra_alloc.api._base import FrozenMap, Int, KubeModel, List, OptText, PtrBoo
 from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import ObjectMeta, Timestamp
 
-__all__ = [
-    "ContainerImage",
-    "Namespace",
-    "Node",
-    "NodeCondition",
-    "NodeSelector",
-    "NodeSelectorRequirement",
-    "NodeSelectorTerm",
-    "NodeSpec",
-    "NodeStatus",
-    "PartialModel",
-    "Taint",
-]
-
 
 class PartialModel(KubeModel):
     """A model of those fields of a core object that DRA reads; the others are ignored."""

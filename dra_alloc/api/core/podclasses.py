@@ -6,8 +6,6 @@ from dra_alloc.api.core.nodes import PartialModel
 from dra_alloc.api.core.pods import Toleration
 from dra_alloc.api.meta import Labels, ObjectMeta
 
-__all__ = ["PriorityClass", "RuntimeClass", "RuntimeClassOverhead", "RuntimeClassScheduling"]
-
 
 class RuntimeClassOverhead(PartialModel):
     """What a pod of the class uses on top of its containers."""

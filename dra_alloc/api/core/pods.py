@@ -19,43 +19,6 @@ from dra_alloc.api.amounts.quantity import ZERO, Quantity
 from dra_alloc.api.core.nodes import NodeSelector, NodeSelectorTerm, PartialModel
 from dra_alloc.api.meta import Labels, LabelSelector, ObjectMeta
 
-__all__ = [
-    "Affinity",
-    "Container",
-    "ContainerExtendedResourceRequest",
-    "ContainerPort",
-    "ContainerStatus",
-    "GangSchedulingPolicy",
-    "ImageVolume",
-    "NodeAffinity",
-    "NodeAllocatableClaimStatus",
-    "PersistentVolumeClaimVolume",
-    "Pod",
-    "PodAffinity",
-    "PodAffinityTerm",
-    "PodCondition",
-    "PodExtendedResourceClaimStatus",
-    "PodGroup",
-    "PodGroupConstraints",
-    "PodGroupSchedulingPolicy",
-    "PodGroupSpec",
-    "PodGroupStatus",
-    "PodGroupTopology",
-    "PodResourceClaim",
-    "PodResourceClaimStatus",
-    "PodSchedulingGate",
-    "PodSchedulingGroup",
-    "PodSpec",
-    "PodStatus",
-    "PreferredSchedulingTerm",
-    "ResourceClaimUse",
-    "ResourceRequirements",
-    "Toleration",
-    "TopologySpreadConstraint",
-    "Volume",
-    "WeightedPodAffinityTerm",
-]
-
 
 class ResourceClaimUse(PartialModel):
     """A container's use of a pod's claim: all of it, or one request."""

@@ -5,17 +5,6 @@ from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.core.nodes import PartialModel
 from dra_alloc.api.meta import ObjectMeta
 
-__all__ = [
-    "LimitRange",
-    "LimitRangeItem",
-    "LimitRangeSpec",
-    "ResourceQuota",
-    "ResourceQuotaSpec",
-    "ResourceQuotaStatus",
-    "ScopeSelector",
-    "ScopedResourceSelectorRequirement",
-]
-
 
 class ScopedResourceSelectorRequirement(PartialModel):
     """Which objects of a scope: those of any value, or of some."""

@@ -4,8 +4,6 @@ from dra_alloc.api._base import FrozenMap, Struct, Text
 from dra_alloc.api.core.nodes import PartialModel
 from dra_alloc.api.meta import ObjectMeta
 
-__all__ = ["Service", "ServiceSpec"]
-
 
 class ServiceSpec(PartialModel):
     """The labels of the pods that serve; without any the Service selects none."""

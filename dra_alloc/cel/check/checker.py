@@ -45,9 +45,6 @@ from dra_alloc.cel.syntax.ast import (
 from dra_alloc.cel.syntax.source import SourceText
 from dra_alloc.cel.trampoline import STRIDE, Steps, run
 
-__all__ = ["Checked", "Resolved", "check"]
-
-
 #: The messages that other names of types stand for.
 _SHORT: Final = {
     DURATION: "google.protobuf.Duration",

@@ -33,8 +33,6 @@ from dra_alloc.cel.syntax.ast import Ident, Literal, Node
 from dra_alloc.cel.syntax.source import MAX_REPORTED, SourceText
 from dra_alloc.cel.values.runtime import UInt
 
-__all__ = ["CheckState", "Checked", "Resolved", "Scope"]
-
 
 class Resolved(NamedTuple):
     """What a call turned out to be; a namespaced function has lost its target."""

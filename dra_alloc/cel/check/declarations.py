@@ -15,26 +15,10 @@ from dra_alloc.cel.check.types import CelType
 from dra_alloc.releases import EVER, Span
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
     from dra_alloc.cel.syntax.ast import Node
     from dra_alloc.cel.syntax.macros import MacroExpansion
-
-__all__ = [
-    "ALWAYS",
-    "BEFORE_029",
-    "BEFORE_033",
-    "CEL_GO_029",
-    "CEL_GO_033",
-    "EXAMINED",
-    "SINCE_029",
-    "SINCE_033",
-    "Cost",
-    "Function",
-    "Library",
-    "Macro",
-    "Overload",
-    "Window",
-]
 
 
 @dataclass(frozen=True, slots=True)

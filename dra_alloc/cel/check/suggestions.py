@@ -10,8 +10,6 @@ from typing import Final
 
 from dra_alloc.cel.environments import Declarations
 
-__all__ = ["alike", "meant"]
-
 _TOLD: Final = 2
 _MOST_COMPARED: Final = 64 * 64
 _LONG: Final = 16

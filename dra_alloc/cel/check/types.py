@@ -11,34 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-__all__ = [
-    "ANY",
-    "BOOL",
-    "BYTES",
-    "DOUBLE",
-    "DURATION",
-    "DYN",
-    "ERROR",
-    "INT",
-    "NULL",
-    "STRING",
-    "TIMESTAMP",
-    "TYPE",
-    "UINT",
-    "CelType",
-    "Kind",
-    "TypeTooLarge",
-    "checker_name",
-    "list_of",
-    "map_of",
-    "opaque",
-    "optional_of",
-    "param",
-    "struct",
-    "type_of",
-    "wrapper",
-]
-
 Kind = Literal[
     "any",
     "bool",

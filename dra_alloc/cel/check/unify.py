@@ -14,8 +14,6 @@ from collections.abc import Sequence
 
 from dra_alloc.cel.check.types import DYN, CelType
 
-__all__ = ["Unifier", "is_dyn_or_error"]
-
 _SCALARS = frozenset(("bool", "bytes", "double", "int", "string", "uint", "any", "duration", "timestamp", "struct"))
 _NULLABLE = frozenset(("opaque", "struct", "any", "duration", "timestamp", "null"))
 _PARAMETRIC = frozenset(("opaque", "list", "map"))

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from dra_alloc.cel.check.checker import Checked
+from dra_alloc.cel.check.checking import Checked
 from dra_alloc.cel.check.declarations import Function
 from dra_alloc.cel.check.types import CelType, checker_name
 from dra_alloc.cel.errors import CelError, Issue
 from dra_alloc.cel.syntax.ast import Call, Ident, ListNode, Literal, MapNode, Node, Select, children
 from dra_alloc.cel.syntax.source import MAX_REPORTED, SourceText
 from dra_alloc.cel.values.regex import compiled
-
-__all__ = ["CompilerCrash", "validate"]
 
 #: Calls whose literal arguments may mix types.
 _MIXED: Final = frozenset(("format",))

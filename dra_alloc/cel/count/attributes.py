@@ -23,8 +23,6 @@ from dra_alloc.cel.syntax.ast import Ident, Literal, Node, Select
 from dra_alloc.cel.trampoline import Steps
 from dra_alloc.cel.values.runtime import NONE, Optional, started
 
-__all__ = ["LIMIT_EXCEEDED", "PENDING", "AttributeCounter", "Binding"]
-
 LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
 INDEXING: Final = frozenset(("_[_]", "_[?_]", "_?._"))
 #: Stands for a value that takes more than a look.

@@ -13,8 +13,6 @@ from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.device import MAX_DOMAIN, MAX_ID, MAX_NAMES, MAX_VALUE
 from dra_alloc.cel.syntax.ast import ListNode, Literal, MapNode, Node
 
-__all__ = ["is_fixed", "is_scalar", "literal_size", "size_at"]
-
 _SCALARS: Final = frozenset(("bool", "double", "duration", "int", "timestamp", "uint"))
 
 

@@ -17,24 +17,8 @@ from dra_alloc.cel.check.declarations import Cost
 from dra_alloc.cel.values.runtime import Optional, size_of
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = [
-    "FREE",
-    "NOMINAL",
-    "ONE",
-    "PATTERN",
-    "STRING",
-    "TRAVERSE_FIRST",
-    "UNBOUNDED",
-    "UNKNOWN",
-    "Range",
-    "actual_size",
-    "fixed",
-    "plain_size",
-    "share",
-    "traverse",
-]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 UNBOUNDED: Final = 2**64 - 1
 STRING: Final = 0.1

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from dra_alloc.cel.check.checker import Checked, Resolved
+from dra_alloc.cel.check.checking import Checked, Resolved
 from dra_alloc.cel.check.declarations import Cost
-from dra_alloc.cel.count.attributes import LIMIT_EXCEEDED, PENDING
+from dra_alloc.cel.count.attributes import PENDING
 from dra_alloc.cel.count.folds import FoldCounter
 from dra_alloc.cel.environments import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError
@@ -29,8 +29,6 @@ from dra_alloc.cel.syntax.ast import Call, Ident, ListNode, Literal, MapNode, No
 from dra_alloc.cel.trampoline import Steps, run
 from dra_alloc.cel.values.equality import equal
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, Optional
-
-__all__ = ["LIMIT_EXCEEDED", "count"]
 
 _NEW_LIST, _NEW_MAP, _NEW_STRUCT = 10, 30, 40
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from dra_alloc.cel.check.checker import Checked, Resolved
+from dra_alloc.cel.check.checking import Checked, Resolved
 from dra_alloc.cel.check.declarations import Function
 from dra_alloc.cel.count.bounds import is_scalar, literal_size, size_at
 from dra_alloc.cel.count.costs import FREE, ONE, UNBOUNDED, UNKNOWN, Range
@@ -31,8 +31,6 @@ from dra_alloc.cel.syntax.ast import (
 )
 from dra_alloc.cel.syntax.macros import ACCUMULATOR
 from dra_alloc.cel.trampoline import STRIDE, Steps, run
-
-__all__ = ["CallEstimate", "Estimator", "Operand"]
 
 _NEW_LIST: Final = Range(10, 10)
 _NEW_MAP: Final = Range(30, 30)

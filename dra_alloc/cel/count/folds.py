@@ -20,8 +20,6 @@ from dra_alloc.cel.syntax.ast import Call, Comprehension, ListNode, Node
 from dra_alloc.cel.trampoline import Steps
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, frozen
 
-__all__ = ["FoldCounter"]
-
 #: What the hidden steps around the predicate cost: the condition, then reading the accumulator.
 _ALL_CONDITION, _EXISTS_CONDITION, _READ = 2, 3, 1
 #: Comparing the count of ``exists_one`` with 1, and adding to it.

@@ -13,13 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from dra_alloc.cel.check.checker import Checked, Resolved
+from dra_alloc.cel.check.checking import Checked, Resolved
 from dra_alloc.cel.check.declarations import Cost, Function
 from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.device import MAX_VALUE
 from dra_alloc.cel.syntax.ast import Node, Select
-
-__all__ = ["must_count"]
 
 _PLAIN: Final = frozenset(
     ("bool", "bytes", "double", "duration", "int", "null", "string", "struct", "timestamp", "type", "uint")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dra_alloc.cel.check.checker import Checked, Resolved
+from dra_alloc.cel.check.checking import Checked, Resolved
 from dra_alloc.cel.check.declarations import Function
 from dra_alloc.cel.check.types import DYN, CelType
 from dra_alloc.cel.count.bounds import is_fixed, literal_size, size_at
@@ -21,8 +21,6 @@ from dra_alloc.cel.count.estimate import Estimator
 from dra_alloc.cel.count.operands import CallEstimate, Operand, Path
 from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select
 from dra_alloc.cel.trampoline import Steps
-
-__all__ = ["NestedEstimator"]
 
 _ANYTHING: Final = frozenset(("dyn", "any", "param"))
 _CONTAINERS: Final = frozenset(("list", "map")) | _ANYTHING

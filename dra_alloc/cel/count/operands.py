@@ -12,8 +12,6 @@ from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.count.costs import Range
 from dra_alloc.cel.syntax.ast import Node
 
-__all__ = ["CallEstimate", "Entries", "Local", "Operand", "Path"]
-
 Path = tuple[str, ...]
 
 

@@ -15,8 +15,6 @@ from dra_alloc.cel.check.types import opaque
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 
-__all__ = ["CIDR", "IP", "CelCidr", "CelIp", "NoAddress", "parse_cidr", "parse_ip", "read_address", "told"]
-
 IP: Final = opaque("net.IP")
 CIDR: Final = opaque("net.CIDR")
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address

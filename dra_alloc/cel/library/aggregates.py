@@ -31,8 +31,6 @@ from dra_alloc.cel.values.arithmetic import add
 from dra_alloc.cel.values.equality import compare, equal, is_comparable
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, UInt
 
-__all__ = ["AGGREGATES_LIBRARY"]
-
 _A: Final = param("A")
 _SUMMED: Final[tuple[tuple[str, CelType, Any], ...]] = (
     ("int", INT, 0),

@@ -18,9 +18,8 @@ from dra_alloc.cel.count.costs import NOMINAL, STRING, Range, fixed, plain_size,
 from dra_alloc.cel.values.runtime import no_such_overload
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["AUTHZ_LIBRARY", "AUTHZ_SELECTORS_LIBRARY"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 _AUTHORIZER: Final = opaque("kubernetes.authorization.Authorizer")
 _PATH: Final = opaque("kubernetes.authorization.PathCheck")

@@ -12,8 +12,6 @@ from dra_alloc.cel.check.declarations import Library, Macro, Window
 from dra_alloc.cel.syntax.ast import Ident, Node
 from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, in_namespace
 
-__all__ = ["BINDINGS_LIBRARY"]
-
 
 def _bind(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node | None:
     if not in_namespace(target, "cel"):

@@ -15,8 +15,6 @@ from typing import Final
 
 from dra_alloc.cel.errors import CelAbort
 
-__all__ = ["LIMIT_EXCEEDED", "MAX_ELEMENTS", "MAX_PIECES", "MAX_TEXT", "BoundedText", "check_elements", "check_text"]
-
 MAX_TEXT: Final = 10_000_000
 MAX_ELEMENTS: Final = 1_000_000
 MAX_PIECES: Final = 300_000

@@ -17,8 +17,6 @@ from dra_alloc.cel.syntax.ast import Node
 from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, variable_name
 from dra_alloc.cel.values.runtime import CelMap, MutableMap, check_hashable, key_of
 
-__all__ = ["COMPREHENSIONS_LIBRARY"]
-
 _NAME: Final = "argument must be a simple name"
 _INSERT: Final = "cel.@mapInsert"
 _K, _V = param("K"), param("V")

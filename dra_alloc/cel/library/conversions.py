@@ -21,9 +21,8 @@ from dra_alloc.cel.values.go_numbers import format_double, parse_bool, parse_dou
 from dra_alloc.cel.values.runtime import MAX_INT, MAX_UINT, UInt, type_value
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["CONVERSIONS_LIBRARY", "FOLDED", "identity"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 #: Functions applied at compile time when their argument is a constant.
 FOLDED: Final = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))

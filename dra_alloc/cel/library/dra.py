@@ -20,9 +20,8 @@ from dra_alloc.cel.values.runtime import is_list
 from dra_alloc.releases import Span
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["DRA_LIBRARY", "includes"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 _MAX_VALUES: Final = 48
 _LISTS: Final = "DRAListTypeAttributes"

@@ -23,25 +23,9 @@ from dra_alloc.api.names import (
     VALUE_TEXT,
     expression_text,
 )
+from dra_alloc.cel.library.percent import BadUrl
 from dra_alloc.cel.library.time_values import civil, days_of
-from dra_alloc.cel.library.url_parse import BadUrl, parse_request_uri
-
-__all__ = [
-    "BYTES",
-    "CHARACTERS",
-    "Words",
-    "base64",
-    "date",
-    "datetime",
-    "dns1035_label",
-    "dns1123_label",
-    "dns1123_subdomain",
-    "label_value",
-    "prefix",
-    "qualified_name",
-    "uri",
-    "uuid",
-]
+from dra_alloc.cel.library.url_parse import parse_request_uri
 
 Check = Callable[[str], list[str]]
 _OLD_LABEL: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"

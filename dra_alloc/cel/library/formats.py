@@ -19,9 +19,8 @@ from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, NONE, Optional
 from dra_alloc.releases import Span
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["FORMAT", "FORMAT_LIBRARY", "CelFormat"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 FORMAT: Final = struct("kubernetes.NamedFormat")
 #: What a format whose pattern is not known is estimated at.

@@ -24,22 +24,8 @@ from dra_alloc.cel.syntax.ast import Literal
 from dra_alloc.cel.values.runtime import Optional, go_type, is_list
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = [
-    "DISTINCT",
-    "FLATTEN",
-    "FLATTEN_BEFORE_029",
-    "FLATTEN_ONLY_029",
-    "RANGE",
-    "RANGE_BEFORE_029",
-    "RANGE_ONLY_029",
-    "REVERSE",
-    "REVERSE_BEFORE_033",
-    "SLICE",
-    "SLICE_BEFORE_033",
-    "sorting",
-]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 _NOT_A_LIST: Final = "internal error: interface conversion: {} is not traits.Lister: missing method"
 #: What knows how to be added, the first thing asked of a list.

@@ -62,8 +62,6 @@ from dra_alloc.cel.values.equality import compare, same
 from dra_alloc.cel.values.runtime import UInt, is_list, type_value, unsupported
 from dra_alloc.releases import Span
 
-__all__ = ["LISTS_LIBRARY"]
-
 _T: Final = param("T")
 _LIST: Final = list_of(_T)
 _ORDERED: Final = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING_TYPE, BYTES)

@@ -37,8 +37,6 @@ from dra_alloc.cel.library.time_values import SECOND, Duration, Timestamp
 from dra_alloc.cel.trampoline import Steps, run
 from dra_alloc.cel.values.runtime import MAX_INT, MIN_INT, CelMap, Optional, UInt, is_list, native_error, type_value
 
-__all__ = ["MESSAGES", "NULL_VALUE", "EmptyMessage", "Message", "built"]
-
 NULL_VALUE: Final = "google.protobuf.NullValue.NULL_VALUE"
 #: Whole numbers beyond are text in JSON.
 _MAX_WHOLE: Final = 2**53 - 1

@@ -20,9 +20,8 @@ from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 from dra_alloc.releases import Span
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["CIDR_LIBRARY", "IP_LIBRARY"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 #: Bytes of the shortest and the longest address.
 _ADDRESS: Final = Range(4, 16)

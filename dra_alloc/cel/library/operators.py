@@ -36,9 +36,8 @@ from dra_alloc.cel.values.equality import compare, equal, is_comparable
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap, is_list, size_of, unsupported
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["COMPARISONS_BEFORE_033", "COMPARISONS_LIBRARY", "OPERATORS_LIBRARY", "contains_value"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 _A, _B = param("A"), param("B")
 _LIST, _MAP = list_of(_A), map_of(_A, _B)

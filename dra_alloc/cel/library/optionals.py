@@ -15,8 +15,6 @@ from dra_alloc.cel.syntax.ast import Ident, Node
 from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion
 from dra_alloc.cel.values.runtime import NONE, Optional, UInt, size_of
 
-__all__ = ["OPTIONALS_LIBRARY"]
-
 _K, _V = param("K"), param("V")
 _OPTIONAL = optional_of(_V)
 _LIST, _MAP = list_of(_V), map_of(_K, _V)

@@ -11,20 +11,6 @@ from typing import Final, NamedTuple
 
 from dra_alloc.api.go_text import quote
 
-__all__ = [
-    "FRAGMENT",
-    "HOST",
-    "PATH",
-    "QUERY",
-    "USER",
-    "ZONE",
-    "BadUrl",
-    "UrlPart",
-    "encoded_already",
-    "escape",
-    "unescape",
-]
-
 
 class BadUrl(Exception):
     """Go's words for a text that is no URL."""

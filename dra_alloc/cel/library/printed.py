@@ -12,8 +12,6 @@ from dra_alloc.cel.trampoline import Steps, run
 from dra_alloc.cel.values.go_numbers import format_double
 from dra_alloc.cel.values.runtime import CelMap, Optional, UInt, is_list, type_name
 
-__all__ = ["printed"]
-
 
 def printed(value: Any) -> str:
     """The text of `value`; map entries come in our order, upstream's changes from run to run."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from dra_alloc.api import Quantity
-from dra_alloc.api.amounts.quantity import QuantityError
+from dra_alloc.api.amounts.text import QuantityError
 from dra_alloc.cel.check.declarations import Function, Library, Overload, Window
 from dra_alloc.cel.check.types import BOOL, DOUBLE, INT, STRING, struct
 from dra_alloc.cel.count.costs import NOMINAL, TRAVERSE_FIRST
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
-
-__all__ = ["QUANTITY", "QUANTITY_LIBRARY", "CelQuantity"]
 
 QUANTITY: Final = struct("kubernetes.Quantity")
 

@@ -24,9 +24,8 @@ from dra_alloc.cel.values.regex import compiled, compiled_bytes
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["REGEX_LIBRARY"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 #: Bytes that repeated searches may look at; a pattern such as ``a.*b|a`` sees the whole rest every time.
 _MAX_SEEN: Final = 100_000_000

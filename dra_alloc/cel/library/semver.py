@@ -15,8 +15,6 @@ from dra_alloc.cel.count.costs import NOMINAL, TRAVERSE_FIRST
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 
-__all__ = ["SEMVER", "SEMVER_LIBRARY", "CelSemver"]
-
 SEMVER: Final = struct("kubernetes.Semver")
 
 

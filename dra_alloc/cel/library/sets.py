@@ -16,9 +16,8 @@ from dra_alloc.cel.library.budget import check_elements
 from dra_alloc.cel.library.operators import contains_value
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["SETS_LIBRARY"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 _LIST: Final = list_of(param("T"))
 

@@ -25,8 +25,6 @@ from dra_alloc.cel.trampoline import Steps, run
 from dra_alloc.cel.values.go_numbers import format_double
 from dra_alloc.cel.values.runtime import CelMap, UInt, is_list, type_name
 
-__all__ = ["END", "FAILED", "TEXT_ONLY", "Clause", "clause_at", "format_text"]
-
 _CANNOT_PARSE: Final = "could not parse formatting clause: "
 _BAD_PRECISION: Final = _CANNOT_PARSE + "error while parsing precision: "
 END: Final = "unexpected end of string"

@@ -14,8 +14,6 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.string_format import END, FAILED, TEXT_ONLY, clause_at
 from dra_alloc.cel.syntax.ast import ListNode, Literal, MapNode, Node
 
-__all__ = ["format_complaints"]
-
 
 def format_complaints(
     call: Node, operands: tuple[Node, ...], types: Mapping[int, CelType]

@@ -24,9 +24,8 @@ from dra_alloc.cel.syntax.ast import Literal
 from dra_alloc.cel.values.runtime import is_list
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["STRINGS_LIBRARY"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 _STRINGS: Final = list_of(STRING_TYPE)
 #: Go's unicode.IsSpace.

@@ -19,10 +19,8 @@ from dra_alloc.cel.values.regex import compiled
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, unsupported
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["TEXT_LIBRARY", "pattern_cost", "pattern_estimate", "subject"]
-
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 _SUBJECTS_KEPT: Final = 256
 _LONGEST_KEPT: Final = 64

@@ -14,8 +14,6 @@ from dra_alloc.cel.check.types import DURATION, TIMESTAMP
 from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.values.runtime import MAX_INT, MIN_INT, NO_SUCH_OVERLOAD
 
-__all__ = ["MAX_SECONDS", "MIN_SECONDS", "SECOND", "Duration", "Timestamp", "parse_duration", "parse_timestamp"]
-
 SECOND: Final = 10**9
 #: 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z.
 MIN_SECONDS: Final = -62_135_596_800

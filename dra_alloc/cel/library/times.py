@@ -29,8 +29,6 @@ from dra_alloc.cel.library.time_values import (
     parse_timestamp,
 )
 
-__all__ = ["TIMES_LIBRARY"]
-
 #: What file systems take for one part of a path, in bytes.
 _LONGEST_NAME: Final = 255
 _DAY: Final = 86_400

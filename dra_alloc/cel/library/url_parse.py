@@ -24,8 +24,6 @@ from dra_alloc.cel.library.percent import (
     unescape,
 )
 
-__all__ = ["BadUrl", "Url", "parse_request_uri", "parse_url", "query_values"]
-
 _NO_LITERAL: Final = "invalid IP-literal"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")

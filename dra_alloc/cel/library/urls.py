@@ -14,13 +14,13 @@ from dra_alloc.cel.check.types import BOOL, STRING, CelType, list_of, map_of, st
 from dra_alloc.cel.count.costs import NOMINAL, ONE, Range, traverse
 from dra_alloc.cel.count.costs import STRING as STRING_FACTOR
 from dra_alloc.cel.errors import CelError
-from dra_alloc.cel.library.url_parse import BadUrl, Url, parse_request_uri, parse_url, query_values
+from dra_alloc.cel.library.percent import BadUrl
+from dra_alloc.cel.library.url_parse import Url, parse_request_uri, parse_url, query_values
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["URL", "URL_LIBRARY", "CelUrl"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 URL: Final = struct("kubernetes.URL")
 

@@ -15,9 +15,8 @@ from dra_alloc.cel.trampoline import Steps, run
 from dra_alloc.cel.values.runtime import CelMap, ConcatList, is_list
 
 if TYPE_CHECKING:
-    from dra_alloc.cel.count.estimate import CallEstimate, Estimator, Operand
-
-__all__ = ["WALK"]
+    from dra_alloc.cel.count.estimate import Estimator
+    from dra_alloc.cel.count.operands import CallEstimate, Operand
 
 
 def _actual(args: Sequence[Any], result: Any) -> int:

@@ -19,8 +19,6 @@ from dra_alloc.cel.plan.qualifiers import MISSING, bad_qualifier, lookup, lookup
 from dra_alloc.cel.syntax.ast import Literal, Node, Select
 from dra_alloc.cel.values.runtime import NONE, Optional
 
-__all__ = ["Qualifier", "attribute", "domain_steps", "domains_of"]
-
 
 class Qualifier(NamedTuple):
     """One step: a constant `key`, or code for one; `optional` for ``.?`` and ``[?]``, `test` for ``has()``."""

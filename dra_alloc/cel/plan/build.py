@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from dra_alloc.cel.check.checker import Checked, Resolved
+from dra_alloc.cel.check.checking import Checked, Resolved
 from dra_alloc.cel.check.unify import Unifier
 from dra_alloc.cel.environments import UNDEFINED_TYPES, Declarations
 from dra_alloc.cel.errors import CelError
@@ -32,8 +32,6 @@ from dra_alloc.cel.plan.rereading import whole
 from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from dra_alloc.cel.trampoline import STRIDE, Steps, run
 from dra_alloc.cel.values.runtime import started
-
-__all__ = ["Planned", "plan"]
 
 
 class Planned(NamedTuple):

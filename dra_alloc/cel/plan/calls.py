@@ -13,8 +13,6 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.plan.frame import Code, Failed, Frame, Run
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, Optional
 
-__all__ = ["apply", "either_optional", "once"]
-
 
 def once(call: Callable[..., Any], values: list[Any]) -> Run:
     """A call of constants: every function is pure, so the first answer or failure serves for good."""

@@ -16,8 +16,6 @@ from dra_alloc.cel.check.declarations import Function, Overload
 from dra_alloc.cel.check.types import CelType
 from dra_alloc.cel.values.runtime import CelMap, UInt, is_list, no_such_overload, type_name
 
-__all__ = ["implementation", "prepared"]
-
 _SCALARS: Final[dict[str, type]] = {
     "bool": bool,
     "bytes": bytes,

@@ -17,18 +17,6 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.plan.frame import UNSET, WORK, Failed, Frame, Run
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap, frozen, go_type, is_list
 
-__all__ = [
-    "Fold",
-    "exists_one_loop",
-    "fold",
-    "iterate",
-    "iterate_pairs",
-    "map_loop",
-    "over_texts",
-    "quantifier",
-    "walked",
-]
-
 
 def walked(over: Any) -> Any:
     """What a macro walks from 1.38 on: nothing, of an empty text."""

@@ -9,8 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from dra_alloc.cel.errors import CelError
 
-__all__ = ["FIRST_SLOT", "UNSET", "WORK", "Code", "Failed", "Frame", "Run", "constant", "lazy", "read_value"]
-
 Frame = list[Any]
 Run = Callable[[Frame], Any]
 UNSET: Final = object()

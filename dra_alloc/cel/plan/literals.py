@@ -13,8 +13,6 @@ from dra_alloc.cel.plan.frame import Frame, Run
 from dra_alloc.cel.syntax.ast import StructNode
 from dra_alloc.cel.values.runtime import CelMap, Optional, check_hashable, key_of
 
-__all__ = ["build_list", "build_map", "build_message"]
-
 
 def build_list(elements: Sequence[Run], optional: frozenset[int]) -> Run:
     """A list; elements marked `?` are left out if they are none."""

@@ -14,8 +14,6 @@ from dra_alloc.cel.plan.frame import Frame, Run
 from dra_alloc.cel.values.equality import equal
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD
 
-__all__ = ["conditional", "connective", "equality", "not_equal", "not_strictly_false", "ordered"]
-
 
 def connective(terms: Sequence[Run], decisive: bool) -> Run:
     """``&&`` (decisive False) or ``||`` (decisive True) of all terms; errors only count if nothing decides."""

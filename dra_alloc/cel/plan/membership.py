@@ -13,8 +13,6 @@ from dra_alloc.cel.errors import CelAbort
 from dra_alloc.cel.plan.frame import Code, Frame, Run
 from dra_alloc.cel.values.runtime import MAX_INT, MAX_UINT, MIN_INT, CelMap, UInt, go_hashable, go_type, key_of
 
-__all__ = ["constant_set", "in_set", "is_member", "text_in"]
-
 _PRIMITIVE: Final = frozenset((bool, int, UInt, float, str))
 
 

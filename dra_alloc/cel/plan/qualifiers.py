@@ -12,8 +12,6 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.values.go_numbers import format_double
 from dra_alloc.cel.values.runtime import MAX_INT, NO_SUCH_OVERLOAD, CelMap, UInt, go_type, is_list, type_name
 
-__all__ = ["MISSING", "bad_qualifier", "lookup", "lookup_if_present"]
-
 MISSING: Final = object()
 _QUALIFIERS: Final = frozenset((str, bool, int, UInt, float))
 

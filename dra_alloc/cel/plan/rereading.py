@@ -19,8 +19,6 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.plan.frame import Frame, Run
 from dra_alloc.cel.values.runtime import Optional
 
-__all__ = ["reread", "whole"]
-
 
 class _Unconvertible:
     """An error where a value should be; `go_native` is what upstream names if it is reread in turn."""

@@ -12,22 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-__all__ = [
-    "Call",
-    "Comprehension",
-    "Entry",
-    "Ident",
-    "ListNode",
-    "Literal",
-    "MapNode",
-    "Node",
-    "Select",
-    "StructNode",
-    "children",
-    "dotted_name",
-    "walk",
-]
-
 
 class Literal(NamedTuple):
     """A constant."""

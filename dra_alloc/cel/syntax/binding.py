@@ -11,8 +11,6 @@ from typing import Final
 
 from dra_alloc.cel.syntax.ast import Call, Node
 
-__all__ = ["AND", "BINARY", "OR", "RELATION", "TERNARY", "balanced"]
-
 #: Levels of binding, loosest first.
 OR, AND, RELATION, SUM, PRODUCT = 1, 2, 3, 4, 5
 TERNARY: Final = "_?_:_"

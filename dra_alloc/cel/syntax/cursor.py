@@ -14,8 +14,6 @@ from dra_alloc.cel.syntax.lexer import Token, printable, tokenize
 from dra_alloc.cel.syntax.recovery import CLOSES, GOES_ON, MORE, expected, may_follow
 from dra_alloc.cel.syntax.source import SourceText
 
-__all__ = ["MAX_DEPTH", "Cursor", "Deep", "Limit", "Nesting", "ParseStop"]
-
 MAX_DEPTH: Final = 250
 _LOOKAHEAD: Final = 256
 _MOST_RECOVERIES: Final = 30

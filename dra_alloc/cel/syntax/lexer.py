@@ -13,8 +13,6 @@ from typing import Final, NamedTuple
 from dra_alloc.cel.errors import Issue
 from dra_alloc.cel.syntax.source import SourceText
 
-__all__ = ["Scan", "Token", "printable", "scan", "tokenize"]
-
 
 class Token(NamedTuple):
     """`kind` is the operator itself or id, quoted, int, uint, float, string, bytes, eof."""

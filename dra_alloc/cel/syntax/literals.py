@@ -12,18 +12,6 @@ from typing import Any, Final
 
 from dra_alloc.cel.values.runtime import MAX_INT, MAX_UINT, MIN_INT, UInt
 
-__all__ = [
-    "CONSTANTS",
-    "READ",
-    "RESERVED",
-    "LiteralError",
-    "bytes_value",
-    "double_value",
-    "int_value",
-    "string_value",
-    "uint_value",
-]
-
 CONSTANTS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
 #: Names that cannot be identifiers.
 RESERVED: Final = frozenset(

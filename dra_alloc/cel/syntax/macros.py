@@ -14,17 +14,6 @@ from typing import Any
 from dra_alloc.cel.check.declarations import Macro
 from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select
 
-__all__ = [
-    "ACCUMULATOR",
-    "STANDARD_MACROS",
-    "UNUSED",
-    "MacroError",
-    "MacroExpansion",
-    "MacroTable",
-    "in_namespace",
-    "variable_name",
-]
-
 #: Macros by name, number of arguments, and whether they are called on a target.
 MacroTable = Mapping[tuple[str, int, bool], Macro]
 

@@ -29,8 +29,6 @@ from dra_alloc.cel.syntax.recovery import FIELDS, GOES_ON, POSTFIX, STARTERS, ex
 from dra_alloc.cel.syntax.source import SourceText
 from dra_alloc.cel.trampoline import Steps
 
-__all__ = ["OperandParser"]
-
 
 class OperandParser(Cursor):
     """The parts of an expression below its operators; `expr` is what the operator part adds."""

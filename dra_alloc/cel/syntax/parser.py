@@ -25,8 +25,6 @@ from dra_alloc.cel.syntax.short_parser import read_short
 from dra_alloc.cel.syntax.source import SourceText
 from dra_alloc.cel.trampoline import Steps, run
 
-__all__ = ["MAX_CODE_POINTS", "Parsed", "parse", "parse_carefully"]
-
 MAX_CODE_POINTS: Final = 100_000
 
 

@@ -14,8 +14,6 @@ from typing import Final
 
 from dra_alloc.cel.syntax.lexer import Token
 
-__all__ = ["CLOSES", "FIELDS", "GOES_ON", "MORE", "POSTFIX", "STARTERS", "expected", "may_follow", "operand_tokens"]
-
 #: Tokens that an operand starts with.
 STARTERS: Final = frozenset(
     (

@@ -23,8 +23,6 @@ from dra_alloc.cel.syntax.lexer import Scan
 from dra_alloc.cel.syntax.literals import CONSTANTS, READ, RESERVED, LiteralError
 from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, MacroTable
 
-__all__ = ["read_short"]
-
 #: Every level of what is limited takes a token, so that no limit can be met by fewer than it allows.
 _MOST_TOKENS: Final = 200
 _DEEPEST: Final = 16

@@ -9,8 +9,6 @@ from collections.abc import Iterable
 
 from dra_alloc.cel.errors import Issue
 
-__all__ = ["MAX_REPORTED", "SourceText", "render"]
-
 MAX_REPORTED = 100
 _MAX_SNIPPET_BYTES = 16384
 _WIDE_DOT = "．"

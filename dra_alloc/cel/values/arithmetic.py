@@ -23,8 +23,6 @@ from dra_alloc.cel.values.runtime import (
     unsupported,
 )
 
-__all__ = ["add", "divide", "modulo", "multiply", "negate", "subtract"]
-
 Binary = Callable[[Any, Any], Any]
 
 

@@ -14,8 +14,6 @@ from dra_alloc.cel.errors import CelAbort, CelError
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.values.runtime import NO_SUCH_OVERLOAD, CelMap, ConcatList, Optional, UInt, is_list
 
-__all__ = ["compare", "equal", "is_comparable", "same"]
-
 _NUMBERS: Final = frozenset((int, UInt, float))
 _MISSING: Final = object()
 #: Elements: comparing so many costs all that one evaluation may.

@@ -8,8 +8,6 @@ import math
 import re
 from typing import Final
 
-__all__ = ["format_double", "parse_bool", "parse_double", "parse_int", "parse_uint"]
-
 _DIGITS: Final = "[0-9](?:_?[0-9])*"
 _DECIMAL: Final = re.compile(rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?", re.ASCII)
 _HEX: Final = re.compile(

@@ -19,8 +19,6 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.remembered import Remembered
 from dra_alloc.work import owe
 
-__all__ = ["compiled", "compiled_bytes", "go_error"]
-
 #: Bytes that a pattern may take with what searches make of it: the first that are enough. Eight characters can need the
 #: last: any letter 999 times.
 _SIZES: Final = (1 << 18, 1 << 21, 1 << 24, 1 << 26)

@@ -47,33 +47,6 @@ from dra_alloc.cel.check.types import (
 )
 from dra_alloc.cel.errors import CelAbort, CelError
 
-__all__ = [
-    "MAX_INT",
-    "MAX_UINT",
-    "MIN_INT",
-    "NONE",
-    "NO_SUCH_OVERLOAD",
-    "CelMap",
-    "ConcatList",
-    "MutableList",
-    "MutableMap",
-    "Optional",
-    "UInt",
-    "check_hashable",
-    "frozen",
-    "go_hashable",
-    "go_type",
-    "is_list",
-    "key_of",
-    "native_error",
-    "no_such_overload",
-    "size_of",
-    "started",
-    "type_name",
-    "type_value",
-    "unsupported",
-]
-
 MIN_INT: Final = -(2**63)
 MAX_INT: Final = 2**63 - 1
 MAX_UINT: Final = 2**64 - 1

@@ -9,8 +9,6 @@ from typing import Final
 
 from dra_alloc.cli import options as shared
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Say who of MANIFESTS is admitted by the queue system whose objects are there,
 Kueue, KAI-Scheduler or Volcano, with the queues and the usage in DUMP, and
@@ -56,7 +54,8 @@ def _run(options: Namespace) -> int:
     from dra_alloc.cli.reading import Inputs, read_inputs, settings_of
     from dra_alloc.pods.workloads.shapes import taught_by
     from dra_alloc.report.admit_report import admit_report
-    from dra_alloc.scenario.admit.admit import AdmitOptions, AdmitVerdict, admit
+    from dra_alloc.scenario.admit.admit import admit
+    from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict
 
     settings = settings_of(options)
     taught = tuple(map(taught_by, options.pod_template))

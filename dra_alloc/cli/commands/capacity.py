@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from dra_alloc.errors import Problem
     from dra_alloc.scenario.capacity.shapes import NodeShape
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Say how many more nodes it takes until everything fits: MANIFESTS, applied to
 the cluster in DUMP, and what waits there. Nodes to add are like those that are

@@ -13,8 +13,6 @@ from dra_alloc.cli import options as shared
 if TYPE_CHECKING:
     from dra_alloc.api import ResourceSlice
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Say which devices a CEL selector matches, and on which it fails and why;
 without --device and --cluster only whether it compiles, and its cost."""

@@ -17,8 +17,6 @@ from dra_alloc.limits import (
 )
 from dra_alloc.report import PICTURED
 
-__all__ = ["declare", "declare_options"]
-
 _DESCRIPTION: Final = """\
 Say which devices the pods, claims and claim templates in MANIFESTS would get
 on the cluster in DUMP, and if none, why not. A pod's claims are allocated
@@ -86,9 +84,10 @@ def _run(options: Namespace) -> int:
     from dra_alloc.cli.reading import Inputs, read_inputs, settings_of
     from dra_alloc.pods.workloads.shapes import taught_by
     from dra_alloc.report.check_report import check_report, summary_counts
-    from dra_alloc.scenario.check import CheckOptions, check
-    from dra_alloc.solve.allocator import Budget
+    from dra_alloc.scenario.answers import CheckOptions
+    from dra_alloc.scenario.check import check
     from dra_alloc.solve.cpsat.solver import require
+    from dra_alloc.solve.ladder import Budget
 
     settings = settings_of(options)
     objectives, problems = objectives_of(options)

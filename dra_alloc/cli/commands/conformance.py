@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from dra_alloc.testing.conformance import ConformanceRun, Mismatch
     from dra_alloc.testing.drawing.questions import HarnessQuestion
 
-__all__ = ["declare"]
-
 _RELEASE: Final = "1.36"
 _SHOWN: Final = 5
 _LINES: Final = 6

@@ -13,8 +13,6 @@ from dra_alloc.cli import options as shared
 if TYPE_CHECKING:
     from dra_alloc.scenario.converting import Conversion
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Write objects of resource.k8s.io in another version: comments, order, quotes,
 anchors and line ends stay, and so does every other document. What is written is

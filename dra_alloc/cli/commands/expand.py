@@ -9,8 +9,6 @@ from typing import Final
 
 from dra_alloc.cli import options as shared
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Print the pods and claims that the objects in MANIFESTS make, each once, as
 their controllers would make them: Deployments, Jobs, JobSets, Ray clusters and

@@ -9,8 +9,6 @@ from typing import Final
 
 from dra_alloc.cli.commands.check import declare_options
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 As check, with more reasons. For what is allocated: why not a preferred
 alternative, and what became of the devices that come before the ones chosen.

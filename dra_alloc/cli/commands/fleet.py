@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from dra_alloc.cli import options as shared
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Print the nodes, slices and classes of SHAPES, a YAML file that says how many
 nodes there are of which shape (its JSON schema: --schema):

@@ -11,8 +11,6 @@ from dra_alloc.cli import exit_codes
 from dra_alloc.cli import options as shared
 from dra_alloc.report import PICTURED
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Say where all pods, claims and templates in MANIFESTS can be placed at once on
 the cluster in DUMP: as kube-scheduler goes, one after the other, and jointly,

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     _Read = tuple[Documents, Sequence[Problem]]
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Say what is wrong or risky in manifests before they are applied, each with a
 stable code, file, line and column, and most of it with what to write instead:

@@ -7,8 +7,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import Final
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Print the page of a code of lint: why it is, how to mend what it finds, and an
 example that is wrong and one that is right. Without a code all are listed."""

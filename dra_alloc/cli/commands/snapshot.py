@@ -10,8 +10,6 @@ from typing import Final
 
 from dra_alloc.cli import options as shared
 
-__all__ = ["declare"]
-
 _PACK: Final = """\
 Read a dump once, and write it as a snapshot, which every command takes where it
 takes a DUMP. A snapshot is a cache: it is refused when one of the files it was

@@ -9,8 +9,6 @@ from typing import Final
 
 from dra_alloc.cli import options as shared
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Say what the API server of a release would refuse in the objects in PATHS if
 they were created, or changed what is in --old, in its words, with file, line

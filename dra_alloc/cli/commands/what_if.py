@@ -10,8 +10,6 @@ from typing import Final
 from dra_alloc.cli import options as shared
 from dra_alloc.report import PICTURED
 
-__all__ = ["declare"]
-
 _DESCRIPTION: Final = """\
 Say what a change does to every workload of the cluster in DUMP: it stays,
 moves, no longer fits, did not fit before, runs on and would not come back, or

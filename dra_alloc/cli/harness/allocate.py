@@ -17,10 +17,9 @@ from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.tainting import has_effect
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, gates_of, profile, with_selector_lists
-from dra_alloc.solve.allocator import Allocator, Budget, State
+from dra_alloc.solve.allocator import Allocator, State
+from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome
-
-__all__ = ["answer_allocate", "read_request"]
 
 _SHAPE: Final = {
     "aggregated": list,

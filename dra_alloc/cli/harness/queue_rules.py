@@ -24,8 +24,6 @@ from dra_alloc.queues.ledger import Grant, Key, QueueAccount
 from dra_alloc.queues.systems import queue_system
 from dra_alloc.queues.volcano.enqueue import device_minimum, may_enqueue
 
-__all__ = ["device_charge", "device_enqueue", "fair_share", "quota_tree", "reclaim"]
-
 Given = Mapping[str, Any]
 _CHARGE: Final = {
     "deviceClassMappings": list,

@@ -19,8 +19,6 @@ from dra_alloc.manifest.make.schema import schema_of
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.paths import MapKey, Path, render
 
-__all__ = ["TOO_DEEP", "lines_of", "read_line", "read_model", "read_models", "read_quantity"]
-
 #: What is said of a request that no stack could hold.
 TOO_DEEP: Final = "the request is nested too deep"
 #: Python reads so many digits under any setting; a longer integer is no number that Kubernetes stores.

@@ -16,8 +16,6 @@ from dra_alloc.errors import InputError, in_brief
 from dra_alloc.pods.quota.claims import ExtendedNames, claim_charge
 from dra_alloc.pods.workloads.names import claim_base, cut, indexed_base, job_gang_names, ray_base
 
-__all__ = ["RULES", "answer_rule"]
-
 Given = Mapping[str, Any]
 
 

@@ -21,8 +21,6 @@ from dra_alloc.errors import DraAllocError, InputError, in_brief
 from dra_alloc.limits import DEFAULT_STEP_BUDGET
 from dra_alloc.work import DEFAULT_WORK, BudgetExhausted, Purse
 
-__all__ = ["answer", "serve"]
-
 _ALLOCATE: Final = "allocate"
 #: How long a text about a request may be.
 _SHOWN: Final = 2000

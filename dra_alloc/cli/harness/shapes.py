@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from dra_alloc.errors import InputError
 
-__all__ = ["check_shape", "numbers", "of_shape", "texts"]
-
 _NAMES: Final[Mapping[type, str]] = {
     str: "a string",
     bool: "true or false",

@@ -16,8 +16,6 @@ from dra_alloc.pods.gangs.topology import Domain, Labels, TopologyConstraint, le
 from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.queues.kueue.topology import TopologyRequest, in_domains
 
-__all__ = ["assigned", "packed"]
-
 Given = Mapping[str, Any]
 _NODE: Final = {"labels": dict, "room": int}
 _GROUP: Final = {"name": str, "required": str, "preferred": str, "pods": int, "groups": list}

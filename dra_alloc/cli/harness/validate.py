@@ -18,8 +18,6 @@ from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.profiles import gates_of, parse_release
 from dra_alloc.scenario.validating import CREATE, update_of, validated
 
-__all__ = ["answer_validate"]
-
 _SHAPE: Final = {"object": dict, "release": str, "gates": dict, "old": dict, "subresource": str}
 _MEMBERS: Final = ("claims", "templates", "classes", "slices", "taint_rules")
 

@@ -14,9 +14,6 @@ from dra_alloc.cli.harness.shapes import check_shape
 from dra_alloc.errors import InputError
 from dra_alloc.manifest.read.paths import MapKey
 
-__all__ = ["answer_cel", "answer_quantity"]
-
-
 _CEL: Final = {"expr": str, "release": str, "mode": str, "list": bool, "device": dict}
 _DEVICE: Final = {"driver": str, "attributes": dict, "capacity": dict, "multi": bool}
 

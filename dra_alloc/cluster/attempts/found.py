@@ -15,8 +15,6 @@ from dra_alloc.cluster.standings import FITS, Asked
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
 
-__all__ = ["DevicesSay", "NodesFound"]
-
 
 @dataclass(slots=True)
 class DevicesSay:

@@ -15,8 +15,6 @@ from dra_alloc.pods.gangs.topology import Domain, Labels, candidates
 from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.pods.groups import GroupAttempt
 
-__all__ = ["GroupDomains", "GroupTried", "GroupTrying"]
-
 
 @dataclass(slots=True)
 class GroupTrying:

@@ -18,8 +18,6 @@ from dra_alloc.pods.gangs.topology import Domain
 from dra_alloc.pods.gangs.trees import GroupTree, core_group
 from dra_alloc.pods.groups import attempt_group, group_name, is_grouping, least_of
 
-__all__ = ["GROUP_CODE", "Grouped", "Groups"]
-
 #: What stands as code where a group, and no node, refuses a pod.
 GROUP_CODE: Final = "pod-group"
 _NEW: Final = (1, 37)

@@ -14,8 +14,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.filters import node_affinity, ports
 from dra_alloc.pods.filters.resources import shortfalls
 
-__all__ = ["kept_out"]
-
 #: What the kubelet counts of every pod; of other resources only what its node has.
 _ALWAYS: Final = frozenset({CPU, MEMORY, EPHEMERAL})
 

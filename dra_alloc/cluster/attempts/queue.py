@@ -16,19 +16,6 @@ from dra_alloc.pods.claims import going, not_made_for
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.states import PodState, state_of
 
-__all__ = [
-    "DEFAULT_SCHEDULER",
-    "Queued",
-    "in_order",
-    "may_preempt",
-    "missing_class",
-    "not_asked",
-    "priority_of",
-    "reserved_up",
-    "scheduler_of",
-    "waiting",
-]
-
 DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 

@@ -17,8 +17,6 @@ from dra_alloc.cluster.holding import given_back, reserved_for
 from dra_alloc.pods.workloads.plans import Rollout
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["turns"]
-
 _Users = set[tuple[str | None, str | None]]
 _Used = Mapping[tuple[str | None, str | None], Collection[str]]
 

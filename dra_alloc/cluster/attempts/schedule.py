@@ -25,12 +25,10 @@ from dra_alloc.errors import InputError
 from dra_alloc.pods.claims import claim_from_template
 from dra_alloc.pods.groups import group_name, is_of_group
 from dra_alloc.pods.objections import Objection
-from dra_alloc.solve.allocator import Budget
+from dra_alloc.solve.ladder import Budget
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
-
-__all__ = ["CHOICES", "Schedule", "queued_of", "schedule"]
 
 #: How a node is chosen of those that fit: as kube-scheduler scores them, or the first.
 CHOICES = ("score", "first")

@@ -14,8 +14,6 @@ from typing import overload
 from dra_alloc.api import NodeAllocatableClaimStatus, ResourceClaim
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 
-__all__ = ["NodeNames", "NotAsked", "PodOutcome", "Scheduled", "Unschedulable", "Unsettled", "Waiting"]
-
 
 class NodeNames(Sequence[str]):
     """The names of some nodes, kept as places: there may be thousands for each of thousands of pods."""

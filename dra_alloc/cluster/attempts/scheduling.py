@@ -39,8 +39,6 @@ from dra_alloc.work import BudgetExhausted, finishing
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
 
-__all__ = ["Saved", "Scheduling"]
-
 #: Objections that go away when other pods find a node.
 _PASSING: Final = frozenset({"pod-affinity", "topology-spread"})
 _PREEMPTS: Final = "pods of lower priority are in the way: that the scheduler may preempt them is not looked at"

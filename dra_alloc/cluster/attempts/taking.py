@@ -26,8 +26,6 @@ from dra_alloc.releases import Release
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
 
-__all__ = ["Taking", "as_counted", "counts", "taking_of", "with_taken"]
-
 #: Since when devices say it in the shape that is looked at.
 _SINCE: Final = Release(1, 37, 0, 0)
 _Amounts = tuple[NodeAllocatableClaimStatus, ...]

@@ -13,8 +13,6 @@ from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled
 from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.work import cuts, is_spent
 
-__all__ = ["Turn", "attempts", "scheduled"]
-
 
 @dataclass(frozen=True, slots=True)
 class Turn:

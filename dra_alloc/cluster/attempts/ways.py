@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cluster.outcomes import Allocated
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
+from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
 
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
-
-__all__ = ["DEFAULT_WAYS", "Candidates", "Ways"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,6 @@ from dra_alloc.cluster.known import Known
 from dra_alloc.cluster.standings import concerned
 from dra_alloc.problem.devices import PoolKey
 
-__all__ = ["carried"]
-
 
 def carried(before: Known, contents: Contents, edit: Edit, pools: frozenset[PoolKey] | None) -> Known:
     """

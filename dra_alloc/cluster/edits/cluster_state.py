@@ -18,8 +18,6 @@ from dra_alloc.pods.workloads.owners import Family, name_of
 from dra_alloc.pods.workloads.states import is_live
 from dra_alloc.remembered import of_objects
 
-__all__ = ["ClusterState", "family_of", "joined"]
-
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class ClusterState:

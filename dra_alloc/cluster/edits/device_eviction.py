@@ -16,8 +16,6 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.rules import tolerates
 
-__all__ = ["evicted_by_taints"]
-
 _TimeOf = Callable[[DeviceTaint], int | None]
 _Tolerated = Callable[[Iterable[DeviceToleration], DeviceTaint], int | None]
 

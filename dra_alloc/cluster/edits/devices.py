@@ -24,8 +24,6 @@ from dra_alloc.cluster.edits.step import StepKind, Stepping
 from dra_alloc.cluster.edits.waiting import waited
 from dra_alloc.cluster.edits.written_taint import WrittenTaint
 
-__all__ = ["TaintDevices"]
-
 
 class _Taint(WrittenTaint):
     """A taint."""

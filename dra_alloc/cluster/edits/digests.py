@@ -13,8 +13,6 @@ from dra_alloc.api import KubeModel, ResourceClaim
 from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.manifest.make.records import WireRecord
 
-__all__ = ["Digests"]
-
 _SIZE: Final = 16
 _ROUND: Final = 1 << 8 * _SIZE
 _MODELS: Final = "dra_alloc.api."

@@ -20,8 +20,6 @@ from dra_alloc.problem.overlay import Overlay
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.problem.tainting import has_effect
 
-__all__ = ["Edit", "Event", "edit_of", "edited"]
-
 K = TypeVar("K")
 V = TypeVar("V")
 

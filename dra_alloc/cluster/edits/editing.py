@@ -24,8 +24,6 @@ from dra_alloc.manifest.given import documents_of
 if TYPE_CHECKING:
     from dra_alloc.cluster.cluster import Cluster
 
-__all__ = ["Edited", "Edits"]
-
 
 @dataclass(frozen=True, slots=True)
 class Edited:

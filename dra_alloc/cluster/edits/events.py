@@ -16,8 +16,6 @@ from dra_alloc.manifest.make.objects import make
 from dra_alloc.manifest.make.records import WireRecord
 from dra_alloc.manifest.read.paths import render, tokens
 
-__all__ = ["Event", "Wire", "read_events"]
-
 Wire = ResourceSlice | ResourceClaim | DeviceClass | Node | DeviceTaintRule
 
 _TYPES: Final = ("ADDED", "MODIFIED", "DELETED")

@@ -12,8 +12,6 @@ from dra_alloc.api import ObjectMeta
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["merged", "merged_whole"]
-
 _APPLIED: Final = (
     "slices",
     "classes",

@@ -13,8 +13,6 @@ from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.pods.taints import first_tolerating
 from dra_alloc.pods.workloads.states import PodState, state_of
 
-__all__ = ["gone_in_time", "observed"]
-
 _COMPARING: Final = "TaintTolerationComparisonOperators"
 
 

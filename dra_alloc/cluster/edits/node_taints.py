@@ -17,8 +17,6 @@ from dra_alloc.cluster.edits.step import Stepping
 from dra_alloc.cluster.edits.waiting import waited
 from dra_alloc.cluster.edits.written_taint import WrittenTaint
 
-__all__ = ["TaintNodes"]
-
 
 class _NodeTaint(WrittenTaint):
     """A taint of a node."""

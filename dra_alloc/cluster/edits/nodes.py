@@ -19,18 +19,6 @@ from dra_alloc.pods.spreading import HOSTNAME
 from dra_alloc.pods.taints import uncordoned
 from dra_alloc.pods.workloads.states import PodState, state_of
 
-__all__ = [
-    "AddNodes",
-    "CordonNodes",
-    "DrainNodes",
-    "RemoveNodes",
-    "SomeNodes",
-    "UncordonNodes",
-    "new_names",
-    "pattern_like",
-    "with_nodes",
-]
-
 _MIRROR = "kubernetes.io/config.mirror"
 _NO_NODES = "the cluster has no Node objects, and nodes that only slices name are not changed: dump nodes, too"
 

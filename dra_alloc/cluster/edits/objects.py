@@ -22,8 +22,6 @@ from dra_alloc.manifest.kinds import KINDS, MEMBERS
 from dra_alloc.pods.naming import NAMESPACED
 from dra_alloc.pods.workloads.owners import Family
 
-__all__ = ["DELETED", "Apply", "Delete", "applied", "states", "without"]
-
 #: Why pods are gone that nobody makes anew.
 DELETED: Final = "deleted"
 #: A time that is over: what is being deleted serves nobody, whenever that was asked for.

@@ -20,8 +20,6 @@ from dra_alloc.manifest import Documents
 from dra_alloc.pods.quota.book import chargeable
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["known_of", "objects_of"]
-
 #: What a population is made of.
 _POPULATION: Final = (
     "pods", "namespaces", "templates", "quotas", "pod_groups", "priority_classes", "workloads", "services",

@@ -14,8 +14,6 @@ from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.step import StepKind, Stepping
 from dra_alloc.errors import DraAllocError
 
-__all__ = ["ReleaseStep"]
-
 
 class ReleaseStep(StepKind):
     """Another release of Kubernetes, or other gates; gates that were set before stay."""

@@ -14,8 +14,6 @@ from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.errors import Problem, did_you_mean
 from dra_alloc.manifest import Documents
 
-__all__ = ["NodePattern", "Shapes", "StepKind", "Stepping", "drained", "evicted_at_once"]
-
 
 @dataclass(frozen=True, slots=True)
 class NodePattern:

@@ -21,8 +21,6 @@ from dra_alloc.cluster.edits.waiting import Wait
 from dra_alloc.errors import Problem, Where, did_you_mean
 from dra_alloc.manifest.plain_models import faults_of
 
-__all__ = ["STEPS", "after_each", "read_step"]
-
 #: Kinds of steps by their names in a scenario.
 STEPS: Final[Mapping[str, type[StepKind]]] = {
     "addNodes": AddNodes,

@@ -13,8 +13,6 @@ from dra_alloc.cluster.edits.device_eviction import evicted_by_taints
 from dra_alloc.cluster.edits.node_eviction import gone_in_time, observed
 from dra_alloc.cluster.edits.step import StepKind, Stepping
 
-__all__ = ["Wait", "waited"]
-
 
 class Wait(StepKind):
     """Let time pass, and taints of devices and nodes evict whoever tolerates them for no longer."""

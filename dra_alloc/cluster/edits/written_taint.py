@@ -9,8 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from dra_alloc.api.names import label_key_faults, label_value_faults
 from dra_alloc.cluster.edits.step import Stepping
 
-__all__ = ["WrittenTaint"]
-
 
 class WrittenTaint(BaseModel):
     """A taint's key and value; which effects there are is for the step to say."""

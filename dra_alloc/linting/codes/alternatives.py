@@ -11,8 +11,6 @@ from dra_alloc.linting.rules import Hit
 from dra_alloc.linting.written import WrittenObject
 from dra_alloc.manifest.read.paths import Path
 
-__all__ = ["weigh", "weighed"]
-
 
 def weighed(
     finds: Callable[[Linting], Iterable[tuple[AskedDevices, Hit]]],

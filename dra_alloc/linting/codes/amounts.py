@@ -13,8 +13,6 @@ from dra_alloc.linting.codes.takes import said, unknown_field
 from dra_alloc.linting.looking import AskedDevices, Linting
 from dra_alloc.linting.rules import Hit, LintRule
 
-__all__ = ["RULES"]
-
 
 def _beyond(linting: Linting) -> Iterator[tuple[AskedDevices, Hit]]:
     """Yield amounts of a capacity that no candidate has, or not as much of it."""

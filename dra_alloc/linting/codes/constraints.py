@@ -20,8 +20,6 @@ from dra_alloc.linting.written import WrittenObject, walked
 from dra_alloc.manifest.kinds import RESOURCE_GROUP
 from dra_alloc.manifest.read.paths import Path
 
-__all__ = ["RULES"]
-
 #: Names under which drivers publish the same thing; the standard name comes first.
 _SAME: Final = (
     frozenset(

@@ -19,8 +19,6 @@ from dra_alloc.pods.groups import has_groups, is_of_group, knows_groups
 from dra_alloc.pods.naming import in_namespace
 from dra_alloc.releases import Span
 
-__all__ = ["RULES"]
-
 _EARLY: Final = Span("1.35", "1.36")
 _OF_LATER: Final = {"podGroupTemplateRef": "workloadRef, with workloadName and templateName"}
 _TEMPLATES: Final = {"podGroups": "podGroupTemplates, each with a name and a schedulingPolicy"}

@@ -18,8 +18,6 @@ from dra_alloc.manifest.kinds import RESOURCE_GROUP
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.validate.violations import FieldFault
 
-__all__ = ["RULES"]
-
 _CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 _HOST: Final = "kubernetes.io/hostname"
 #: (group, kind) that nobody has -> what there is.

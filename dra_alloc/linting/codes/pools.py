@@ -16,9 +16,6 @@ from dra_alloc.linting.looking import Linting, as_written
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.manifest import Documents
 
-__all__ = ["RULES"]
-
-
 _DRAIN: Final = "taint it with NoExecute, and take it away when nobody has it"
 #: So begin the names of attributes that say what a device is part of: `parentUUID` names the `uuid` of that.
 _PARENT: Final = "parent"

@@ -20,8 +20,6 @@ from dra_alloc.queues.kueue.mappings import MAPPINGS, mappings_of
 from dra_alloc.queues.reading import ObjectReading
 from dra_alloc.queues.topologies import bound_topology
 
-__all__ = ["RULES"]
-
 _KAI: Final = "kai.scheduler/queue"
 _OF_KAI: Final = ("cpu", "memory", "gpu")
 

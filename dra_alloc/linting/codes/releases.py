@@ -13,8 +13,6 @@ from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED
 from dra_alloc.scenario.prepare.gating import stored
 
-__all__ = ["RULES"]
-
 _GATED: Final = ("claims", "templates", "classes", "slices")
 
 

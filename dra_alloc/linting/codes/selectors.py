@@ -21,8 +21,6 @@ from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.validate.violations import FieldFault
 from dra_alloc.work import BudgetExhausted
 
-__all__ = ["RULES"]
-
 #: More of the limit than this is told: environments of later releases may count more.
 _COSTLY: Final = CEL_SELECTOR_MAX_COST // 2
 _JOINED: Final = re.compile(

@@ -14,8 +14,6 @@ from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at
 from dra_alloc.manifest.read.paths import Path
 
-__all__ = ["RULES"]
-
 _ASKED: Final = "deviceClassName|selectors|allocationMode|count|adminAccess|tolerations|capacity"
 _CLAIM_ONLY: Final = "deviceClassName|count|allocationMode|requests|deviceRequests|constraints"
 _GONE: Final = {

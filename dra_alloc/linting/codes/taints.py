@@ -16,8 +16,6 @@ from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import at, members
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED
 
-__all__ = ["RULES"]
-
 _BARRING: Final = ("NoSchedule", "NoExecute")
 
 

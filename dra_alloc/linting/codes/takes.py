@@ -10,8 +10,6 @@ from typing import Any
 
 from dra_alloc.manifest.validate.violations import FieldFault
 
-__all__ = ["of_type", "said", "unknown_field"]
-
 Takes = Callable[[FieldFault, Any], bool]
 
 

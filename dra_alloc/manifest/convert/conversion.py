@@ -19,8 +19,6 @@ from dra_alloc.api.devices import VALUE_LISTS
 from dra_alloc.limits import ATTRIBUTES_MAX
 from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType, pruned, schema_of
 
-__all__ = ["OtherShape", "document_path", "from_v1", "reshape", "rewrite", "to_v1", "without_later"]
-
 Rule = Callable[[dict[str, Any]], dict[str, Any]]
 
 

@@ -21,8 +21,6 @@ from dra_alloc.manifest.read.members import says_plain
 from dra_alloc.manifest.read.paths import Path, render
 from dra_alloc.manifest.read.raw import ListKind
 
-__all__ = ["VERSIONS", "Goal", "convert", "converted", "goal_of", "list_version"]
-
 #: All versions that are read, newest first.
 VERSIONS: Final = ("v1", "v1beta2", "v1beta1", "v1alpha3")
 #: The version that an object of a kind and a version is to have; raises Unserved where there is none.

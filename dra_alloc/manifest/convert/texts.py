@@ -32,8 +32,6 @@ from dra_alloc.manifest.read.members import says_plain
 from dra_alloc.manifest.read.paths import Path, render, with_positions
 from dra_alloc.manifest.read.raw import Duplicate, Noticed, RawDocument, TextError
 
-__all__ = ["Change", "ConvertedText", "convert_text"]
-
 _BY_HAND: Final = "write it in another form, or convert it by hand"
 #: A list whose own version changes may hold nothing.
 _TYPED_LIST: Final = re.compile("|".join(f"{kind}List" for kind in SERVED).encode())

@@ -12,8 +12,6 @@ from typing import Final
 from dra_alloc.manifest.edit.nodes import TextNode
 from dra_alloc.manifest.edit.places import CannotEdit, Draft
 
-__all__ = ["add", "drop", "enter", "listed", "nest", "step_of", "unnest"]
-
 Pair = tuple[TextNode, TextNode]
 
 

@@ -12,8 +12,6 @@ from dra_alloc.manifest.edit import block, flow
 from dra_alloc.manifest.edit.nodes import Form, TextNode
 from dra_alloc.manifest.edit.places import CannotEdit, Draft
 
-__all__ = ["change"]
-
 Pair = tuple[TextNode, TextNode]
 
 

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dra_alloc.manifest.edit.nodes import TextNode
 from dra_alloc.manifest.edit.places import CannotEdit, Draft
 
-__all__ = ["add", "drop", "listed", "nest", "unnest", "unwrap", "wrap"]
-
 Pair = tuple[TextNode, TextNode]
 
 

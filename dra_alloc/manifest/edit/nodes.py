@@ -26,9 +26,6 @@ from yaml.events import (
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.yaml_scalars import ScalarError, map_key, resolve
 
-__all__ = ["Form", "TextNode", "comment_places", "comments_in", "json_nodes", "node_at", "yaml_nodes"]
-
-
 Member = TypeVar("Member")
 
 

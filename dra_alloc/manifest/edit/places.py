@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 
 from dra_alloc.manifest.edit.nodes import TextNode
 
-__all__ = ["CannotEdit", "Draft"]
-
 _BLANKS = " \t\r\n"
 
 

@@ -20,8 +20,6 @@ from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.raw import Noticed, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
-__all__ = ["objects_in", "rewritten"]
-
 
 def objects_in(data: bytes, is_json: bool, noticed: Noticed) -> Iterator[tuple[RawDocument, Any]]:
     """Yield the objects of a text with their values, those of lists one by one. Raises: TextError."""

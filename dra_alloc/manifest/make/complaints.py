@@ -16,8 +16,6 @@ from dra_alloc.manifest.read.positions import Steps, positions_in_json, position
 from dra_alloc.manifest.read.raw import RawDocument
 from dra_alloc.manifest.read.yaml_scalars import stands_for
 
-__all__ = ["Complaints"]
-
 # Messages show texts of the input cut; this is for those that other packages make.
 _MESSAGE_SHOWN: Final = 4_000
 

@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from dra_alloc.manifest.convert.conversion import Rule, rewrite
 
-__all__ = ["set_defaults"]
-
 _FLAT_VERSIONS: Final = frozenset(("v1beta1", "v1alpha3"))
 
 

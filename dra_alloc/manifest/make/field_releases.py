@@ -12,8 +12,6 @@ from dra_alloc.api.devices import VALUE_LISTS
 from dra_alloc.manifest.make.schema import ObjectType, pruned
 from dra_alloc.releases import Release, Span
 
-__all__ = ["known_in"]
-
 _LISTS: Final = Span("1.36")
 _LATEST: Final = Span("1.37")
 #: Type -> its fields that some release does not have, with the releases that do.

@@ -19,8 +19,6 @@ from dra_alloc.api.devices import VALUE_LISTS, has_lists
 from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.releases import Release, Span
 
-__all__ = ["DroppedField", "without_disabled"]
-
 Model = TypeVar("Model")
 
 _ASKED: Final[Mapping[str, tuple[str, ...]]] = {

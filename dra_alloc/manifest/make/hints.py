@@ -14,8 +14,6 @@ from dra_alloc.manifest.make.schema import Leaf, ListType, ObjectType, SchemaTyp
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.yaml_scalars import ScalarError, beyond_floats, resolve
 
-__all__ = ["NOT_RENDERED", "PASSED_OVER", "QUOTES", "hint_for_text", "hint_for_type", "hint_for_unknown"]
-
 _FLAT_REQUEST: Final = 'move it below "exactly": only v1beta1 and v1alpha3 have it directly in the request'
 _NESTED_REQUEST: Final = (
     'versions v1beta1 and v1alpha3 have the members of "exactly" directly in the request; or say resource.k8s.io/v1'

@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 from dra_alloc.api import ResourceClaim
 
-__all__ = ["NOTHING_NOTED", "Holding", "Holdings", "holding_of", "holdings_of"]
-
 
 class Holding(NamedTuple):
     """

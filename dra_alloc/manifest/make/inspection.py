@@ -22,8 +22,6 @@ from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.paths import MapKey, Path, render
 from dra_alloc.manifest.read.raw import Unread
 
-__all__ = ["Flaw", "crowded", "in_words", "inspect", "number_in_words", "number_of", "plain"]
-
 _INT64: Final = range(-(1 << 63), 1 << 63)
 _SHOWN: Final = 60
 # Guessing what a name was meant to be is slow, and nobody reads that many.

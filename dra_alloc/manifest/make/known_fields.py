@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["CONTAINER", "POD", "QUEUED", "words"]
-
 
 def words(text: str) -> frozenset[str]:
     """Return the words of a text."""

@@ -15,8 +15,6 @@ import msgspec
 from dra_alloc.api import Device, DeviceAttribute
 from dra_alloc.manifest.make.outlines import Outline, outline_of, versions_of
 
-__all__ = ["DeviceNames", "Layout", "Layouts"]
-
 
 class DeviceNames:
     """The names of the devices of a slice, in order."""

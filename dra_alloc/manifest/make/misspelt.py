@@ -16,8 +16,6 @@ from dra_alloc.manifest.make.known_fields import CONTAINER, POD, QUEUED, words
 from dra_alloc.manifest.make.workloads import at
 from dra_alloc.manifest.read.paths import Path, render
 
-__all__ = ["misspelt"]
-
 _CONTAINERS: Final = ("containers", "initContainers")
 _CLOSE_ENOUGH: Final = 0.8
 

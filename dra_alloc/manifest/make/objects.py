@@ -24,8 +24,6 @@ from dra_alloc.manifest.make.schema import Leaf, ObjectType, SchemaType, schema_
 from dra_alloc.manifest.make.workloads import workload_of
 from dra_alloc.releases import Release
 
-__all__ = ["Made", "make"]
-
 _NOT_FITTING: Final = (OtherShape, ValidationError, msgspec.MsgspecError, ValueError, RecursionError)
 
 

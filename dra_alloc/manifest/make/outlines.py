@@ -11,8 +11,6 @@ from typing import Final, NamedTuple
 from dra_alloc.api import Device, DeviceAttribute
 from dra_alloc.api.devices import has_lists
 
-__all__ = ["Outline", "outline_of", "versions_of"]
-
 
 class Outline(NamedTuple):
     """

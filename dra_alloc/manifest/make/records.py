@@ -25,16 +25,6 @@ from dra_alloc.api.meta import read_time
 from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, SchemaType, schema_of
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 
-__all__ = [
-    "WireRecord",
-    "read_special",
-    "record_from_model",
-    "record_of",
-    "slice_from_json",
-    "slice_from_plain",
-    "written_special",
-]
-
 
 class WireRecord(Struct, frozen=True, gc=False):
     """

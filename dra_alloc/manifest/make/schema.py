@@ -30,8 +30,6 @@ from dra_alloc.limits import (
     SELECTORS_MAX,
 )
 
-__all__ = ["Leaf", "ListType", "MapType", "ObjectType", "SchemaType", "pruned", "schema_of", "type_of"]
-
 
 class Leaf(Enum):
     """A value without members, and how to call it."""

@@ -17,8 +17,6 @@ from dra_alloc.manifest.kinds import HIDDEN_TEMPLATES, QUEUEING, SHOWN_TEMPLATES
 from dra_alloc.manifest.make.inspection import plain
 from dra_alloc.manifest.read.paths import Path, render
 
-__all__ = ["at", "kept_as_written", "pod_specs", "workload_of"]
-
 #: Lists of which a pod spec has at least one.
 _MARKS: Final = ("containers", "resourceClaims", "initContainers")
 #: How deep below an object a pod spec is looked for.

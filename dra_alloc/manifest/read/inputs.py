@@ -18,19 +18,6 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget, TooMuchUnpacked, Unpacking
 from dra_alloc.manifest.read.pipes import NoWriter, open_input
 
-__all__ = [
-    "ENDINGS",
-    "GZIP",
-    "STDIN",
-    "InputBytes",
-    "SkippedInput",
-    "UnreadableInput",
-    "files_of",
-    "folders_of",
-    "sources",
-    "without_empty",
-]
-
 #: The path that stands for standard input, and the name it is reported under.
 STDIN: Final = "-"
 _STDIN_NAME: Final = "<stdin>"

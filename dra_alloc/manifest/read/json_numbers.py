@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["JsonFloat", "go_number"]
-
 # Go's encoding/json leaves the plain form outside these bounds.
 _PLAIN_FROM: Final = 1e-6
 _PLAIN_BELOW: Final = 1e21

@@ -17,8 +17,6 @@ from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.positions import duplicates_in_json
 from dra_alloc.manifest.read.raw import ListKind, RawDocument, TextError
 
-__all__ = ["ObjectHeader", "header_of", "looks_like_json", "plain_from_json", "read_json", "repeated_keys"]
-
 _OFFSET: Final = re.compile(r" ?\(byte (\d+)\)")
 _NOT_BLANK: Final = re.compile(rb"[^ \t\r\n]")
 _NEXT_MEMBER: Final = re.compile(rb"[^ \t\r\n,]")

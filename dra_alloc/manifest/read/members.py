@@ -11,8 +11,6 @@ from dra_alloc.manifest.read.json_reader import header_of, plain_from_json, says
 from dra_alloc.manifest.read.raw import ListKind, RawDocument, TextError
 from dra_alloc.manifest.read.yaml_reader import EMITTED
 
-__all__ = ["completed", "cut", "is_foreign", "says", "says_plain", "unlisted"]
-
 _LISTS_IN_LISTS: Final = 8
 #: An object of the API has at least one of these; settings of other programs have none.
 _MARKS: Final = frozenset(("kind", "metadata", "spec", "items"))

@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from dra_alloc.errors import in_brief
 
-__all__ = ["MapKey", "Path", "holds", "key_path", "render", "tokens", "with_positions"]
-
 
 class MapKey(str):
     """A key the user chose, printed in brackets; a plain string is the name of a field."""

@@ -14,8 +14,6 @@ import time
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-__all__ = ["NoWriter", "open_input"]
-
 #: How long a named pipe may have no writer before it is refused.
 PATIENCE_SECONDS: Final = 5.0
 _PAUSE_SECONDS: Final = 0.02

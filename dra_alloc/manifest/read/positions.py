@@ -25,8 +25,6 @@ from yaml.events import (
 
 from dra_alloc.manifest.read.yaml_lines import line_counter
 
-__all__ = ["Position", "Steps", "duplicates_in_json", "positions_in_json", "positions_in_yaml", "words_in_yaml"]
-
 #: Line and column, both from 1.
 Position = tuple[int, int]
 #: A path from the top of a file as plain strings: number of the document, then keys and positions.

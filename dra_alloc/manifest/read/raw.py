@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from dra_alloc.manifest.read.paths import Path
 
-__all__ = ["Duplicate", "Fault", "ListKind", "Noticed", "RawDocument", "TextError", "Unread"]
-
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:

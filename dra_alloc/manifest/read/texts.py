@@ -19,8 +19,6 @@ from dra_alloc.manifest.read.positions import Position, Steps, positions_in_json
 from dra_alloc.manifest.read.raw import Noticed, RawDocument
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 
-__all__ = ["Text"]
-
 _KEPT: Final = 1 << 20
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from dra_alloc.errors import in_brief
 
-__all__ = ["AliasError", "Anchors"]
-
 
 class AliasError(ValueError):
     """An alias to nothing, to itself, or one too many."""

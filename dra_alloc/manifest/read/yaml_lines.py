@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["line_counter"]
-
 #: Breaks for YAML 1.1, and so for libyaml, that no editor takes for one: next line, line and paragraph separator.
 _ONLY_YAML: Final = (b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 _BREAK: Final = re.compile(rb"\r\n|[\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9]")

@@ -32,8 +32,6 @@ from dra_alloc.manifest.read.yaml_aliases import AliasError, Anchors
 from dra_alloc.manifest.read.yaml_lines import line_counter
 from dra_alloc.manifest.read.yaml_scalars import ScalarError, map_key, resolve, resolve_tagged
 
-__all__ = ["EMITTED", "read_yaml", "text_error"]
-
 #: Stands in a list for a member that was already handed out.
 EMITTED: Final = object()
 _MERGE: Final = object()

@@ -16,8 +16,6 @@ from typing import Final
 from dra_alloc.errors import in_brief
 from dra_alloc.manifest.read.json_numbers import JsonFloat, go_number
 
-__all__ = ["ScalarError", "beyond_floats", "map_key", "resolve", "resolve_tagged", "stands_for"]
-
 
 class ScalarError(ValueError):
     """A tagged word that does not fit its tag, or a number JSON cannot hold."""

@@ -26,23 +26,6 @@ from dra_alloc._version import __version__
 from dra_alloc.manifest.budget import DEFAULT_BUDGET
 from dra_alloc.manifest.read.inputs import ENDINGS, STDIN, files_of, folders_of
 
-__all__ = [
-    "FORMAT",
-    "MAGIC",
-    "UNDECODABLE",
-    "Folder",
-    "Header",
-    "Input",
-    "SnapshotError",
-    "changes",
-    "digest",
-    "framed",
-    "looks_like_snapshot",
-    "note_folders",
-    "note_inputs",
-    "read_header",
-]
-
 MAGIC: Final = b"dra-alloc snapshot\n"
 FORMAT: Final = 6
 _LENGTH: Final = 8

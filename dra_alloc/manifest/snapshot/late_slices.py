@@ -18,8 +18,6 @@ from dra_alloc.manifest.make.outlines import Outline, outline_of
 from dra_alloc.manifest.make.records import read_special, record_of, written_special
 from dra_alloc.manifest.snapshot.header import UNDECODABLE
 
-__all__ = ["RATIO", "USUAL", "PackedSlice", "packed_slice", "slice_from_packed", "slices_decoder"]
-
 #: Devices take so many times their packed size, and never more, be they all alike: what has more is a bomb.
 RATIO: Final = 32
 #: Texts that most device lists have, for the compressor.

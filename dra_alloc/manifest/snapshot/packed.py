@@ -36,8 +36,6 @@ from dra_alloc.manifest.snapshot.header import (
 )
 from dra_alloc.manifest.snapshot.late_slices import RATIO, PackedSlice, packed_slice, slice_from_packed, slices_decoder
 
-__all__ = ["PackedContents", "SnapshotError", "Unpacked", "pack", "unpack"]
-
 _NONE_OF_OURS: Final = "a damaged snapshot: its content is none that dra-alloc writes"
 
 

@@ -34,8 +34,6 @@ from dra_alloc.manifest.validate.releases import TWICE_AT_NAME
 from dra_alloc.manifest.validate.slices import check_binding, check_node_operations
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_claim_status", "without_deallocated"]
-
 RESERVED_MAX: Final = 256
 RESULTS_MAX: Final = 32
 CONFIG_MAX: Final = 64

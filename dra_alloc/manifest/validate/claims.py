@@ -45,8 +45,6 @@ from dra_alloc.manifest.validate.parts import (
 from dra_alloc.manifest.validate.releases import BOTH_LOOKED_AT, GENERATED, NAMES_IN_EARLY_WORDS, ONE_SLASH
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_claim", "check_class", "check_references", "check_template", "request_names"]
-
 #: What the metadata of what a template makes cannot have, and what the server calls it.
 _NO_TEMPLATE: Final = {
     "name": "name",

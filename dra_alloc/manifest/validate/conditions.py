@@ -13,8 +13,6 @@ from dra_alloc.manifest.validate.parts import first_of_each
 from dra_alloc.manifest.validate.releases import UNWORDED
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_conditions"]
-
 CONDITIONS_MAX: Final = 8
 REASON_MAX: Final = 1024
 MESSAGE_MAX: Final = 32 * 1024

@@ -15,8 +15,6 @@ from dra_alloc.manifest.validate.parts import first_of_each
 from dra_alloc.manifest.validate.releases import COUNTERS_TOGETHER, ONE_SLASH
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_counter_sets", "check_device_counters", "check_partition_type", "check_references_to_counters"]
-
 CONSUMED_MAX: Final = 1024
 CONSUMED_SETS_MAX: Final = 2
 GROUPS_MAX: Final = 2

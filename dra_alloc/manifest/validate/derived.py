@@ -14,8 +14,6 @@ from dra_alloc.manifest.validate.parts import first_of_each
 from dra_alloc.manifest.validate.releases import GENERATED, ONE_SLASH
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_derived", "compared_by"]
-
 DERIVED_MAX: Final = 32
 _NOT_COMPARED: Final = (
     f"must be referenced by at least one {' or '.join(kind.wire for kind in CONSTRAINT_KINDS)} constraint "

@@ -13,18 +13,6 @@ from dra_alloc.manifest.validate.parts import check_label_map
 from dra_alloc.manifest.validate.releases import CLASSES_BY_NAME, OWNERS_APART, UNWORDED
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = [
-    "CLASS",
-    "IMMUTABLE",
-    "NAMESPACED",
-    "PLAIN",
-    "STATEFUL_SET",
-    "MetaRules",
-    "check_generate_name",
-    "check_labels",
-    "check_metadata",
-]
-
 ANNOTATIONS_MAX: Final = 256 * 1024
 _SUFFIX: Final = "-----"
 #: What is generated is no longer, whatever the name may be.

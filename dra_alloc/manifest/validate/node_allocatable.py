@@ -12,8 +12,6 @@ from dra_alloc.manifest.validate.pods.containers import HUGE, is_native
 from dra_alloc.manifest.validate.releases import CAPACITY_KEYS_NAMED, PAIRS_BRIEFLY
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_node_allocatable"]
-
 _NAMES: Final = ("cpu", "memory")
 _NO_NAME: Final = "must be a node allocatable resource name"
 _ONE_OF: Final = "`capacityKey`, `deviceMultiplier`"

@@ -16,8 +16,6 @@ from dra_alloc.manifest.validate.slices import check_slice
 from dra_alloc.manifest.validate.taint_rules import check_taint_rule, check_taint_rule_status
 from dra_alloc.manifest.validate.violations import ANY, ApiServer, FieldFault, Violations
 
-__all__ = ["validate_object"]
-
 _CHECKS: Final[Mapping[str, Callable[..., None]]] = {
     "ResourceClaim": check_claim,
     "ResourceClaimTemplate": check_template,

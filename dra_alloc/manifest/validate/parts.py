@@ -32,20 +32,6 @@ from dra_alloc.limits import SELECTORS_MAX
 from dra_alloc.manifest.validate.releases import AMOUNTS_OF_CLAIMS, NO_EFFECT_NONE, OWNERS_APART
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = [
-    "check_amounts",
-    "check_label_keys",
-    "check_label_map",
-    "check_label_selector",
-    "check_node_selector",
-    "check_node_term",
-    "check_opaque",
-    "check_selectors",
-    "check_taint",
-    "check_tolerations",
-    "first_of_each",
-]
-
 CAPACITIES_MAX: Final = 32
 PARAMETERS_MAX: Final = 10 * 1024
 EFFECTS: Final = ("NoExecute", "NoSchedule", "None")

@@ -10,8 +10,6 @@ from dra_alloc.api import CapacityRequestPolicy, CapacityRequestPolicyRange, Dev
 from dra_alloc.manifest.validate.releases import DEFAULT_AT_BOUND, STEP_ABOVE_ZERO
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_request_policy"]
-
 VALUES_MAX: Final = 10
 _NANO: Final = 10**9
 _INT64_MAX: Final = (1 << 63) - 1

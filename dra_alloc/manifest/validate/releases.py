@@ -8,39 +8,6 @@ from typing import Final
 
 from dra_alloc.releases import Span
 
-__all__ = [
-    "AMOUNTS_OF_CLAIMS",
-    "BOTH_LOOKED_AT",
-    "CAPACITIES_KEPT",
-    "CAPACITY_KEYS_NAMED",
-    "CLASSES_BY_NAME",
-    "COUNTERS_TOGETHER",
-    "DEFAULT_AT_BOUND",
-    "DEVICES_KEPT",
-    "DRIVERS_IN_CAPITALS_TOLD",
-    "EFFECT_ALWAYS",
-    "EMPTY_DRIVERS_NAMED",
-    "EMPTY_IS_REQUIRED",
-    "EMPTY_SELECTORS_TOLD",
-    "GENERATED",
-    "KEYS_APART",
-    "LOOKS_ON",
-    "NAMES_IN_EARLY_WORDS",
-    "NODES_OF_ALL",
-    "NO_EFFECT_NONE",
-    "ONE_SLASH",
-    "ONE_TERM_A_DEVICE",
-    "OWNERS_APART",
-    "PAIRS_BRIEFLY",
-    "STATEFUL_SET_BY_FIELD",
-    "STEP_ABOVE_ZERO",
-    "TAINTS_KEPT",
-    "TWICE_AT_NAME",
-    "UNWORDED",
-    "VALUES_COUNTED",
-    "VERSIONS_BOUNDED",
-]
-
 #: What is in a list that is too long is looked at all the same.
 LOOKS_ON: Final = Span(end="1.35")
 #: A name given again is told at the name, not at its object.

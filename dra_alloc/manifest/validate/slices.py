@@ -51,8 +51,6 @@ from dra_alloc.manifest.validate.releases import (
 )
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_binding", "check_node_operations", "check_slice"]
-
 ATTRIBUTE_VALUES_MAX: Final = 48
 ATTRIBUTE_TEXT_MAX: Final = 64
 TAINTS_MAX: Final = 16

@@ -12,8 +12,6 @@ from dra_alloc.manifest.validate.parts import check_taint
 from dra_alloc.manifest.validate.releases import EFFECT_ALWAYS
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_taint_rule", "check_taint_rule_status"]
-
 
 def check_taint_rule(v: Violations, rule: DeviceTaintRule, old: DeviceTaintRule | None = None) -> None:
     """Check a taint rule. Spec: VAL-45."""

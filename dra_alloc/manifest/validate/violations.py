@@ -28,8 +28,6 @@ from dra_alloc.manifest.validate.releases import (
 )
 from dra_alloc.releases import DEFAULT_RELEASE, Release, Span, parse_release
 
-__all__ = ["ANY", "ApiServer", "FieldFault", "Violations"]
-
 # The server shows values whole; no client prints a megabyte of one.
 _VALUE_SHOWN = 1_000
 

@@ -12,8 +12,6 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest.validate.releases import DRIVERS_IN_CAPITALS_TOLD, EMPTY_SELECTORS_TOLD
 from dra_alloc.releases import Release
 
-__all__ = ["warnings_of"]
-
 
 def warnings_of(item: ResourceSlice | DeviceTaintRule, release: Release) -> Iterator[Problem]:
     """Yield what the API server of a release says of an object that it stores all the same. Spec: VAL-18."""

@@ -13,8 +13,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
 from dra_alloc.problem.nodes import takes_node
 
-__all__ = ["admits", "not_named", "refused", "required"]
-
 _TEXT: Final = "node(s) didn't match Pod's node affinity/selector"
 _NAMES: Final = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 _CONFLICT: Final = "pod affinity terms conflict"

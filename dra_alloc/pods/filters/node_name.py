@@ -10,8 +10,6 @@ from typing import Final
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
 
-__all__ = ["refused"]
-
 _TEXT: Final = "node(s) didn't match the requested node name"
 
 

@@ -12,8 +12,6 @@ from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.pods.views import PodView, Term
 
-__all__ = ["refused"]
-
 _NEAR: Final = "node(s) didn't match pod affinity rules"
 _APART: Final = "node(s) didn't match pod anti-affinity rules"
 _THEIRS: Final = "node(s) didn't satisfy existing pods anti-affinity rules"

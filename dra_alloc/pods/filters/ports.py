@@ -11,8 +11,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.views import conflict
 
-__all__ = ["refused"]
-
 _TEXT: Final = "node(s) didn't have free ports for the requested pod ports"
 
 

@@ -12,8 +12,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection, Shortfall
 from dra_alloc.pods.tenancy import Load
 
-__all__ = ["refused", "shortfalls", "too_little"]
-
 #: What every node has: one that does not say how much of it, says nothing of it.
 _ALWAYS: Final = frozenset({CPU, MEMORY, PODS})
 _NOTHING: Final[Mapping[str, str]] = {}

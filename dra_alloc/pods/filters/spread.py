@@ -11,8 +11,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.spreading import Constraint, constraints_of, counted, included
 
-__all__ = ["refused"]
-
 _TEXT: Final = "node(s) didn't match pod topology spread constraints"
 _NO_LABEL: Final = f"{_TEXT} (missing required label)"
 

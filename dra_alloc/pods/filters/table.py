@@ -22,8 +22,6 @@ from dra_alloc.pods.filters import (
 from dra_alloc.pods.objections import Objection
 from dra_alloc.releases import Release
 
-__all__ = ["FILTERS", "Filter", "objections"]
-
 _Refused = Callable[[Attempt], Mapping[int, Objection]]
 
 

@@ -13,8 +13,6 @@ from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.taints import repelling
 from dra_alloc.releases import Release
 
-__all__ = ["refused"]
-
 _TEXT: Final = "node(s) had untolerated taint(s)"
 #: Since when the scheduler does not say which taint it is.
 _UNNAMED_SINCE: Final = Release(1, 35, 0, 0)

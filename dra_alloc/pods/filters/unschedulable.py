@@ -11,8 +11,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.taints import CORDON, tolerated
 
-__all__ = ["refused"]
-
 _CORDONED: Final = Objection("node-unschedulable", ("node(s) were unschedulable",), "the node is cordoned")
 
 

@@ -11,8 +11,6 @@ from typing import Any, Final, Protocol
 from dra_alloc.pods.gangs.topology import Domain, Labels, TopologyConstraint, candidates, domains
 from dra_alloc.pods.gangs.trees import GroupTree
 
-__all__ = ["DomainsFound", "Room", "Terrain", "pack"]
-
 #: So many pods and domains are tried at most for the pods of one turn.
 _TRIES: Final = 20_000
 

@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ANYWHERE", "Domain", "Labels", "TopologyConstraint", "candidates", "domains", "level_against"]
-
 #: The labels of each node, by its place.
 Labels = Sequence[Mapping[str, str]]
 

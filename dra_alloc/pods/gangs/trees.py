@@ -12,8 +12,6 @@ from dra_alloc.errors import first_few, in_brief
 from dra_alloc.pods.gangs.topology import ANYWHERE, TopologyConstraint
 from dra_alloc.pods.groups import least_of
 
-__all__ = ["GroupTree", "SubGroup", "core_group", "fewest", "has_enough", "next_pods", "pods_missing", "tree_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class GroupTree:

@@ -24,8 +24,6 @@ from dra_alloc.pods.quota.charges import Amounts, Charge, counted
 from dra_alloc.pods.quota.claims import ExtendedNames, claim_charge, paid_by
 from dra_alloc.pods.quota.pods import pod_charge
 
-__all__ = ["NO_QUOTAS", "Account", "QuotaBook", "Refusal", "chargeable"]
-
 
 @dataclass(frozen=True, slots=True)
 class Refusal:

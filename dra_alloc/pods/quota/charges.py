@@ -10,8 +10,6 @@ from typing import Final
 
 from dra_alloc.api import Quantity, ScopedResourceSelectorRequirement
 
-__all__ = ["ONE", "Amounts", "Charge", "counted", "plural"]
-
 #: Amounts by key of a quota.
 Amounts = Mapping[str, Quantity]
 ONE: Final = Quantity("1")

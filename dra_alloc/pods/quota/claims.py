@@ -14,8 +14,6 @@ from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.pods.quota.charges import ONE, Amounts, Charge
 from dra_alloc.problem.requests import EXTENDED_CLAIM, IMPLICIT
 
-__all__ = ["CLAIMS", "REQUESTS", "ClaimCharge", "ExtendedNames", "claim_charge", "paid_by"]
-
 CLAIMS: Final = "resourceclaims.resource.k8s.io"
 REQUESTS: Final = "requests."
 _COUNT: Final = f"count/{CLAIMS}"

@@ -15,8 +15,6 @@ from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.quota.book import QuotaBook, Refusal
 from dra_alloc.pods.workloads.states import PodState
 
-__all__ = ["CreatedPod", "Creation", "Unmade", "created", "quota_book"]
-
 
 class Unmade(NamedTuple):
     """

@@ -25,8 +25,6 @@ from dra_alloc.pods.quota.claims import REQUESTS
 from dra_alloc.pods.views import is_finished
 from dra_alloc.problem.requests import IMPLICIT
 
-__all__ = ["PodCharge", "pod_charge"]
-
 _LIMITS: Final = "limits."
 _COUNT: Final = "count/pods"
 _PODS: Final = "pods"

@@ -13,8 +13,6 @@ from dra_alloc.explain.facts import Whose
 from dra_alloc.pods.quota.creation import Unmade
 from dra_alloc.problem.requests import claim_name
 
-__all__ = ["Lift", "lifts"]
-
 #: Claims of a namespace whose end is tried.
 _MOST_GONE: Final = 20
 

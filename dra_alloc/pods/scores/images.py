@@ -13,8 +13,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.scores.scaling import MOST
 from dra_alloc.releases import Release
 
-__all__ = ["scores"]
-
 _LEAST: Final = 23 * 1024 * 1024
 _MOST_OF_ONE: Final = 1000 * 1024 * 1024
 #: Since when images in volumes count as images.

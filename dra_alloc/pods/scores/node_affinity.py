@@ -11,8 +11,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.scores.scaling import scaled
 from dra_alloc.problem.nodes import NodeSelectorError, selects_node
 
-__all__ = ["scores"]
-
 
 def scores(attempt: Attempt, places: Sequence[int]) -> list[int] | None:
     """Return the score of each node; None if they are all the same."""

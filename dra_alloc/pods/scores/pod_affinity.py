@@ -10,8 +10,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.scores.scaling import MOST
 from dra_alloc.pods.tenancy import Tenancy
 
-__all__ = ["scores"]
-
 
 def scores(attempt: Attempt, places: Sequence[int]) -> list[int] | None:
     """

@@ -13,8 +13,6 @@ from dra_alloc.pods.scores.scaling import MOST
 from dra_alloc.pods.tenancy import Load
 from dra_alloc.releases import Release
 
-__all__ = ["balance", "least_allocated"]
-
 #: Since when a node's balance is held against its balance without the pod.
 _COMPARED_SINCE: Final = Release(1, 36, 0, 0)
 _Pair = tuple[int, int]

@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["MOST", "scaled"]
-
 MOST: Final = 100
 
 

@@ -14,8 +14,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.scores.scaling import MOST
 from dra_alloc.pods.spreading import HOSTNAME, ZONE, Constraint, constraints_of, counted, included
 
-__all__ = ["scores"]
-
 #: Over what pods that belong together are spread if they do not say: those of a set that made them, or of a Service.
 _DEFAULT: Final = (Constraint(HOSTNAME, 3, None), Constraint(ZONE, 5, None))
 #: The values of a node's labels, and of a host name only that there is one.

@@ -12,8 +12,6 @@ from typing import Final
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.scores import images, node_affinity, pod_affinity, resources, spread, tainted
 
-__all__ = ["SCORES", "NodeScore", "totals"]
-
 
 @dataclass(frozen=True, slots=True)
 class NodeScore:

@@ -11,8 +11,6 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.scores.scaling import scaled
 from dra_alloc.pods.taints import tolerated
 
-__all__ = ["scores"]
-
 _WARNS = "PreferNoSchedule"
 
 

@@ -28,8 +28,6 @@ from dra_alloc.pods.workloads.reading import (
 )
 from dra_alloc.pods.workloads.states import PodState, is_live, pinned_to, state_of
 
-__all__ = ["daemon_set", "deployment", "replica_set", "rolled_out", "stateful_set"]
-
 _HASH: Final = "pod-template-hash"
 _TEMPLATE: Final = "spec.template"
 _SPEC: Final = "spec.template.spec"

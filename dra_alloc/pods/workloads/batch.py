@@ -26,8 +26,6 @@ from dra_alloc.pods.workloads.reading import (
 )
 from dra_alloc.pods.workloads.states import is_live
 
-__all__ = ["JobRun", "cron_job", "job", "pods_of_job"]
-
 _INDEX: Final = "batch.kubernetes.io/job-completion-index"
 
 

@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from dra_alloc.pods.workloads.reading import value_at, with_spec
 
-__all__ = ["alone_in", "group_key"]
-
 _MUST: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _KINDS: Final = ("podAffinity", "podAntiAffinity")
 

@@ -30,8 +30,6 @@ from dra_alloc.pods.workloads.reading import (
     value_at,
 )
 
-__all__ = ["pod_clique", "pod_clique_set"]
-
 _API: Final = "grove.io/v1alpha1"
 _ALL: Final = "AllReplicas"
 _AT: Final = "spec.template"

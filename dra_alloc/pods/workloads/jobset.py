@@ -25,8 +25,6 @@ from dra_alloc.pods.workloads.reading import (
     with_labels,
 )
 
-__all__ = ["Replicated", "job_set", "replicated_jobs"]
-
 _PREFIX: Final = "jobset.sigs.k8s.io"
 _KEY: Final = f"{_PREFIX}/job-key"
 _EXCLUSIVE: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"

@@ -26,8 +26,6 @@ from dra_alloc.pods.workloads.reading import (
     with_labels,
 )
 
-__all__ = ["mpi_job", "train_job", "training_job"]
-
 #: Where the replica specs of a kind stand: in the order its pods are made.
 _SPECS: Final = {
     "PyTorchJob": "pytorchReplicaSpecs",

@@ -13,8 +13,6 @@ from dra_alloc.pods.workloads.exclusive import alone_in, group_key
 from dra_alloc.pods.workloads.plans import Around, Controller, Misfit, PodPlan, PodSet, PodSlot, by_name
 from dra_alloc.pods.workloads.reading import copies, items, labelled, number_in, template_in, text, together, value_at
 
-__all__ = ["disaggregated_set", "leader_worker_set"]
-
 _PREFIX: Final = "leaderworkerset.sigs.k8s.io"
 _KEY: Final = f"{_PREFIX}/group-key"
 _SUB_KEY: Final = f"{_PREFIX}/subgroup-key"

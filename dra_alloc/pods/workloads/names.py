@@ -13,19 +13,6 @@ from collections.abc import Collection, Iterator
 from itertools import count
 from typing import Final, NamedTuple
 
-__all__ = [
-    "RUN",
-    "TEMPLATE_HASH",
-    "GangNames",
-    "claim_base",
-    "cut",
-    "drawn",
-    "indexed_base",
-    "job_gang_names",
-    "ray_base",
-    "unique",
-]
-
 #: What is left of a generateName when five characters are added; the whole is at most 63.
 _BASE: Final = 58
 _SUFFIX: Final = 5

@@ -18,8 +18,6 @@ from dra_alloc.pods.siblings import selector_of_set
 from dra_alloc.pods.views import is_finished
 from dra_alloc.remembered import of_objects
 
-__all__ = ["Family", "PodsThere", "name_of", "pods_there"]
-
 PodsThere = dict[tuple[str, str], Pod]
 _Key = tuple[str, str, str, str]
 _ADOPTERS: Final = frozenset(

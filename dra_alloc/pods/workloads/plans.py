@@ -12,8 +12,6 @@ from dra_alloc.api import FrozenMap, Node, Pod, ResourceClaim, ResourceClaimTemp
 from dra_alloc.errors import Problem
 from dra_alloc.manifest import Workload
 
-__all__ = ["NOTHING", "Around", "Controller", "Misfit", "PodPlan", "PodSet", "PodSlot", "Rollout", "by_name"]
-
 
 class Misfit(ValueError):
     """A workload that cannot be expanded as it is written: at which path, and why."""

@@ -15,8 +15,6 @@ from dra_alloc.pods.gangs.topology import TopologyConstraint
 from dra_alloc.pods.gangs.trees import SubGroup
 from dra_alloc.pods.workloads.reading import bounded, copies, items, number_in, text, value_at
 
-__all__ = ["CLIQUE", "PodGang", "old_fields", "pod_gangs", "replicas_of_set", "set_faults", "startup_waves"]
-
 #: The label by which a pod is of a clique.
 CLIQUE: Final = "grove.io/podclique"
 _AT: Final = "spec.template"

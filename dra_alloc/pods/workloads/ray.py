@@ -27,8 +27,6 @@ from dra_alloc.pods.workloads.reading import (
     with_spec,
 )
 
-__all__ = ["ray_cluster", "ray_cron_job", "ray_job", "ray_service"]
-
 _MOST: Final = (1 << 31) - 1
 #: Ray's own containers, in which it puts what its settings leave open.
 _AUTOSCALER: Final = {"requests": {"cpu": "500m", "memory": "512Mi"}, "limits": {"cpu": "500m", "memory": "512Mi"}}

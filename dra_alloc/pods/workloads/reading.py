@@ -13,30 +13,6 @@ from dra_alloc.manifest.make.inspection import in_words
 from dra_alloc.manifest.read.paths import tokens
 from dra_alloc.pods.workloads.plans import Controller, Misfit, PodSet
 
-__all__ = [
-    "bounded",
-    "controller_of",
-    "copies",
-    "covers",
-    "flag",
-    "has_ended",
-    "items",
-    "labelled",
-    "marks_in",
-    "number",
-    "number_in",
-    "template_at",
-    "template_in",
-    "text",
-    "thawed",
-    "together",
-    "using",
-    "value_at",
-    "with_labels",
-    "with_spec",
-]
-
-
 #: How many pods of one workload are tried.
 _MOST: Final = 10_000
 #: What kinds call the end of their objects, in conditions and states.

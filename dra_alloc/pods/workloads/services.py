@@ -24,8 +24,6 @@ from dra_alloc.pods.workloads.reading import (
     with_spec,
 )
 
-__all__ = ["knative_service", "rollout", "virtual_machine", "virtual_machine_instance", "virtual_machine_replicas"]
-
 _ROLLOUT_HASH: Final = "rollouts-pod-template-hash"
 
 

@@ -17,8 +17,6 @@ from dra_alloc.pods.workloads.plans import Around, Misfit, PodPlan, PodSet
 from dra_alloc.pods.workloads.reading import bounded, controller_of, copies, template_in, together, value_at
 from dra_alloc.pods.workloads.table import MAKERS
 
-__all__ = ["Taught", "assumed", "by_rule", "taught_by", "unserved_kind", "unserved_kinds"]
-
 
 @dataclass(frozen=True, slots=True)
 class Taught:

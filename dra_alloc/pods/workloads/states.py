@@ -11,8 +11,6 @@ from dra_alloc.manifest import Documents
 from dra_alloc.pods.views import is_finished
 from dra_alloc.remembered import of_objects
 
-__all__ = ["PodState", "is_live", "pinned_to", "state_of", "waiting_in"]
-
 
 class PodState(StrEnum):
     """

@@ -13,8 +13,6 @@ from dra_alloc.pods.workloads import apps, batch, grove, jobset, kubeflow, lws, 
 from dra_alloc.pods.workloads.plans import Around, PodPlan
 from dra_alloc.pods.workloads.reading import text
 
-__all__ = ["MAKERS", "NO_MAKERS", "Maker", "maker_of"]
-
 
 class Maker(NamedTuple):
     """

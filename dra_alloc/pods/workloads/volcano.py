@@ -23,8 +23,6 @@ from dra_alloc.pods.workloads.reading import (
     with_spec,
 )
 
-__all__ = ["volcano_cron_job", "volcano_job"]
-
 _OVER: Final = ("Completed", "Completing", "Failed", "Terminated", "Terminating", "Aborted", "Aborting")
 
 

@@ -15,18 +15,6 @@ from dra_alloc.queues.kai.objects import RESOURCES
 from dra_alloc.queues.kai.reclaim import Amounts
 from dra_alloc.queues.systems import QueueDefect, QueueSystem
 
-__all__ = [
-    "FRACTION",
-    "GPU_MEMORY",
-    "amount_text",
-    "asks_beyond",
-    "counts_class",
-    "of_claim",
-    "of_nodes",
-    "of_pod",
-    "total",
-]
-
 #: What a pod asks for by parts of a device, which is nothing that Kubernetes knows.
 FRACTION: Final = "gpu-fraction"
 GPU_MEMORY: Final = "gpu-memory"

@@ -18,8 +18,6 @@ from dra_alloc.queues.kai.reclaim import Amounts, Holder, KaiHolding
 from dra_alloc.queues.ledger import QueueLedger
 from dra_alloc.queues.standing import GangStanding, Standing, kept_out
 
-__all__ = ["FIRM", "KaiCycle", "KaiJob", "KaiStanding", "Place"]
-
 #: The priority from which on nobody evicts a job.
 FIRM: Final = 100
 #: Finds places for pods of a job, all or none of them; None where that is not known.

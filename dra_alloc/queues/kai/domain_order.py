@@ -11,8 +11,6 @@ from dra_alloc.pods.gangs.topology import Domain, Labels, TopologyConstraint, do
 from dra_alloc.queues.kai.amounts import total
 from dra_alloc.queues.kai.reclaim import Amounts
 
-__all__ = ["fullest_first", "part_of"]
-
 #: What counts where a domain has nothing left of a resource.
 _NOTHING_LEFT: Final = 1000.0
 

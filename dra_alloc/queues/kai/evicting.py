@@ -12,8 +12,6 @@ from dra_alloc.queues.kai.amounts import total
 from dra_alloc.queues.kai.cycle import KaiCycle, KaiJob
 from dra_alloc.queues.kai.reclaim import Amounts, Holder, Reclaimer, may_reclaim, reclaims
 
-__all__ = ["Eviction", "eviction"]
-
 
 @dataclass(frozen=True, slots=True)
 class Eviction:

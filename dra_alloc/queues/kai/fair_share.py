@@ -11,8 +11,6 @@ from typing import Final
 
 from dra_alloc.queues.ledger import QueueAccount, QueueLedger
 
-__all__ = ["UNLIMITED", "Claimant", "fair_shares"]
-
 #: A quota or limit that is none.
 UNLIMITED: Final = -1.0
 

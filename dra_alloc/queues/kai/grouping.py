@@ -23,22 +23,6 @@ from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.topologies import constrained
 
-__all__ = [
-    "ATTACHED",
-    "LEVELS",
-    "MARKS",
-    "QUEUE",
-    "SCHEDULER",
-    "TOPOLOGY",
-    "KaiPods",
-    "gangs_of",
-    "is_loose",
-    "is_of_kai",
-    "kai_pods",
-    "set_faults_of",
-    "set_refusal",
-]
-
 SCHEDULER: Final = "kai-scheduler"
 QUEUE: Final = "kai.scheduler/queue"
 #: What attaches a pod to a group, as an annotation, and to one within it, as a label.

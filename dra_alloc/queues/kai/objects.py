@@ -18,8 +18,6 @@ from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
 from dra_alloc.queues.reading import ObjectReading, unserved
 from dra_alloc.queues.topologies import NamedTopology, bound_topology, constrained, topology_of
 
-__all__ = ["GROUP", "POOL", "RESOURCES", "KaiGroup", "KaiObjects", "KaiQueue"]
-
 GROUP: Final = "scheduling.run.ai"
 #: The label by which nodes, queues and jobs are of one pool, which a scheduler of its own sees to.
 POOL: Final = "kai.scheduler/node-pool"

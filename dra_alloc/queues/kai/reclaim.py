@@ -12,8 +12,6 @@ from dra_alloc.errors import InputError, in_brief
 from dra_alloc.queues.kai.fair_share import UNLIMITED
 from dra_alloc.queues.ledger import QueueAccount, QueueLedger
 
-__all__ = ["Amounts", "Holder", "KaiHolding", "Reclaimer", "may_reclaim", "reclaims"]
-
 #: Amounts by resource; what is not named is nothing.
 Amounts = Mapping[str, float]
 

@@ -10,8 +10,6 @@ from dra_alloc.api import CapacityRequestPolicy, Device, ExactDeviceRequest, Qua
 from dra_alloc.api.amounts.text import MAX_INT64
 from dra_alloc.queues.kueue.devices import Seen
 
-__all__ = ["capacity_drawn", "counter_drawn", "total"]
-
 
 def total(before: Quantity | None, amount: Quantity, times: int = 1) -> Quantity:
     """Return whole amounts added up within 64 bits, one of them several times; less than nothing is nothing."""

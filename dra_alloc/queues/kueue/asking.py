@@ -21,8 +21,6 @@ from dra_alloc.queues.kueue.quotas import amount_units
 from dra_alloc.queues.standing import NOT_MODELLED
 from dra_alloc.queues.systems import QueueSystem
 
-__all__ = ["ChargedSet", "QueuedSet", "QueuedWorkload", "charged", "gates_lacking"]
-
 _INTEGRATION: Final = "KueueDRAIntegration"
 _EXTENDED: Final = "KueueDRAIntegrationExtendedResource"
 _OF_SOURCES: Final = {

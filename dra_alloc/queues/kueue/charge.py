@@ -21,8 +21,6 @@ from dra_alloc.queues.kueue.mappings import DeviceClassMapping, Source
 from dra_alloc.queues.kueue.matching import matched
 from dra_alloc.queues.systems import QueueDefect, QueueSystem
 
-__all__ = ["ChargeRefused", "Charging", "DeviceCharge"]
-
 
 class ChargeRefused(Exception):
     """

@@ -30,9 +30,6 @@ from dra_alloc.queues.ledger import Key
 from dra_alloc.queues.standing import NOT_MODELLED, Standing, kept_out
 from dra_alloc.work import BudgetExhausted
 
-__all__ = ["AroundQueues", "QueueStanding", "admissions"]
-
-
 _TOPOLOGIES: Final = "TopologyAwareScheduling"
 
 

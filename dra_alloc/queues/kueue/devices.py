@@ -11,8 +11,6 @@ from dra_alloc.api import Device, DeviceClass, ResourceSlice
 from dra_alloc.api.slices import newest_slices
 from dra_alloc.cel import CelDevice, CompileError, Environment, EvaluationError, prepare_device
 
-__all__ = ["Seen", "SelectorFailed", "SlicesSeen"]
-
 
 class SelectorFailed(Exception):
     """A selector that cannot be compiled, or fails on a device: `number` of its list, with upstream's text."""

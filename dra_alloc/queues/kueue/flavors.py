@@ -19,8 +19,6 @@ from dra_alloc.queues.kueue.rooms import topology_asked, wants_topology
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.ledger import Key
 
-__all__ = ["Assignment", "assigned"]
-
 #: How well, the best first; what may preempt others comes before what can only wait for them.
 _ORDER = (QuotaFit.FIT, QuotaFit.OVER_AVAILABLE, QuotaFit.NO_FIT)
 

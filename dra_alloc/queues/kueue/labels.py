@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from dra_alloc.pods.workloads.reading import value_at
 
-__all__ = ["QUEUE", "kueue_label", "labels_path"]
-
 #: In which queue of its namespace something is.
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 

@@ -13,8 +13,6 @@ from dra_alloc.errors import Problem, Where, in_brief
 from dra_alloc.pods.workloads.reading import value_at
 from dra_alloc.queues.reading import ObjectReading
 
-__all__ = ["MAPPINGS", "DeviceClassMapping", "Source", "mappings_of"]
-
 #: Where they stand in a Configuration.
 MAPPINGS: Final = "resources.deviceClassMappings"
 _CLASSES_MAX: Final = 8

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from dra_alloc.queues.kueue.devices import Seen
 from dra_alloc.work import spend
 
-__all__ = ["Lacking", "matched"]
-
 
 class Lacking(NamedTuple):
     """The request, by its number, that finds too few devices, and how many it finds."""

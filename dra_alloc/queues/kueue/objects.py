@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from dra_alloc.api import LabelSelector, Quantity, Taint, Toleration
-from dra_alloc.api.amounts.quantity import Format
+from dra_alloc.api.amounts.text import Format
 from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.workloads.reading import items, text, value_at
@@ -19,17 +19,6 @@ from dra_alloc.queues.kueue.quotas import KueueReading, ResourceGroup, amount_un
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount, circles
 from dra_alloc.queues.reading import Wrong, unserved
 from dra_alloc.queues.topologies import NamedTopology, topology_of
-
-__all__ = [
-    "DRAINS",
-    "HOST",
-    "AdmissionCheck",
-    "ClusterQueue",
-    "Flavor",
-    "KueueObjects",
-    "LocalQueue",
-    "reserved",
-]
 
 #: The label of nodes that can only be the lowest level of a topology.
 HOST: Final = "kubernetes.io/hostname"

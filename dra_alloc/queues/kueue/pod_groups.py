@@ -12,8 +12,6 @@ from dra_alloc.errors import first_few, in_brief
 from dra_alloc.queues.reading import whole_number
 from dra_alloc.queues.standing import NOT_MODELLED, Standing, kept_out
 
-__all__ = ["POD_GROUP", "TOTAL", "Unmade", "no_workload_of", "of_group"]
-
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 TOTAL: Final = "kueue.x-k8s.io/pod-group-total-count"
 _FAST: Final = "kueue.x-k8s.io/pod-group-fast-admission"

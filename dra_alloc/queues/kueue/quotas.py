@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import Quantity
-from dra_alloc.api.amounts.quantity import Format
+from dra_alloc.api.amounts.text import Format
 from dra_alloc.errors import in_brief
 from dra_alloc.pods.amounts import CPU
 from dra_alloc.pods.workloads.reading import value_at
 from dra_alloc.queues.ledger import Grant, Key
 from dra_alloc.queues.reading import ObjectReading
-
-__all__ = ["KueueReading", "ResourceGroup", "amount_text", "amount_units"]
 
 _LIMITS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
 

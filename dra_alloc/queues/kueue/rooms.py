@@ -21,18 +21,6 @@ from dra_alloc.queues.kueue.objects import HOST, ClusterQueue, Flavor, KueueObje
 from dra_alloc.queues.kueue.topology import DomainCounts, TopologyRequest, in_domains
 from dra_alloc.queues.topologies import NamedTopology
 
-__all__ = [
-    "NodeRoom",
-    "TopologyRooms",
-    "malformed",
-    "marks_unseen",
-    "not_asked_here",
-    "rooms_assigned",
-    "topology_asked",
-    "wants_topology",
-    "without_topology",
-]
-
 _PREFIX: Final = "kueue.x-k8s.io/podset-"
 _REQUIRED: Final = f"{_PREFIX}required-topology"
 _PREFERRED: Final = f"{_PREFIX}preferred-topology"

@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["DomainCounts", "TopologyRequest", "in_domains"]
-
 Path = tuple[str, ...]
 
 

@@ -13,8 +13,6 @@ from typing import Final, NamedTuple
 from dra_alloc.api.amounts.text import MAX_INT64, MIN_INT64
 from dra_alloc.queues.ledger import Grant, Key, QueueAccount, QueueLedger
 
-__all__ = ["BorrowedShare", "QuotaFit", "QuotaTree"]
-
 _NOTHING: Final[Grant[int]] = Grant(0)
 
 

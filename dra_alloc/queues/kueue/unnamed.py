@@ -10,8 +10,6 @@ from typing import Final
 from dra_alloc.api.labels import NAMESPACE_NAME, selector_of
 from dra_alloc.queues.kueue.objects import KueueObjects
 
-__all__ = ["is_nameless", "is_seen", "queue_of"]
-
 _DEFAULT: Final = "default"
 #: Namespaces whose jobs Kueue leaves alone unless its Configuration says which are managed.
 _EXEMPT: Final = ("kube-system", "kueue-system")

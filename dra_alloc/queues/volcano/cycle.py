@@ -15,8 +15,6 @@ from dra_alloc.queues.systems import QueueDefect, QueueSystem
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum, device_minimum, enqueue_refusal
 from dra_alloc.queues.volcano.objects import CONSUMABLE, DRA, ROOT, VolcanoObjects, VolcanoQueue
 
-__all__ = ["Nanos", "VolcanoCycle", "VolcanoJob", "VolcanoPlace", "VolcanoStanding"]
-
 _NO_ROOM: Final = "exceeds-capability"
 _NO_DEVICES: Final = "exceeds-device-capability"
 _IN_NO_DEVICE: Final = "capacity-in-no-device"

@@ -11,8 +11,6 @@ from typing import Final
 from dra_alloc.api import Quantity, ResourceClaim
 from dra_alloc.queues.systems import QueueDefect, QueueSystem
 
-__all__ = ["DeviceMinimum", "device_minimum", "enqueue_refusal", "may_enqueue"]
-
 _CLASS: Final = "deviceclass/"
 _NONE: Final = Quantity.of(0)
 

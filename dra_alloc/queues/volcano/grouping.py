@@ -28,8 +28,6 @@ from dra_alloc.queues.volcano.sets import (
     refusal_of_set,
 )
 
-__all__ = ["ATTACHED", "SCHEDULER", "VolcanoPods", "is_of_volcano", "volcano_pods"]
-
 SCHEDULER: Final = "volcano"
 ATTACHED: Final = "scheduling.k8s.io/group-name"
 _QUEUE: Final = "scheduling.volcano.sh/queue-name"

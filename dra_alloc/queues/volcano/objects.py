@@ -16,8 +16,6 @@ from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.ledger import circles
 from dra_alloc.queues.reading import ObjectReading, Wrong, unserved
 
-__all__ = ["CONSUMABLE", "DEFAULT", "DRA", "ROOT", "VolcanoGroup", "VolcanoObjects", "VolcanoQueue", "in_domains"]
-
 GROUP: Final = "scheduling.volcano.sh"
 #: The queue of what names none, which is always there, as is the one above all.
 DEFAULT: Final = "default"

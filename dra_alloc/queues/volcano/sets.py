@@ -14,8 +14,6 @@ from dra_alloc.pods.workloads.pod_gangs import CLIQUE, PodGang, pod_gangs, set_f
 from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.standing import NOT_MODELLED
 
-__all__ = ["gang_of", "gangs_by_clique", "needs_of", "priority_of_set", "queue_of_set", "refusal_of_set"]
-
 _QUEUE: Final = "scheduling.grove.io/volcano-queue"
 _AFTER: Final = "it is tried after the base gang of its set, which is not modelled"
 

@@ -13,8 +13,6 @@ from dra_alloc.linting.fingerprints import Fingerprints
 from dra_alloc.report.layout import plural, printable
 from dra_alloc.report.records import Finding, Level, Report, Section
 
-__all__ = ["BAD_INPUT", "Annotation", "annotated", "nothing_done", "problem_object", "problem_report"]
-
 #: The code of what is wrong with the input.
 BAD_INPUT: Final = "bad-input"
 

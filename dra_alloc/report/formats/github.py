@@ -10,8 +10,6 @@ from dra_alloc.report.formats.annotations import Annotation, annotated
 from dra_alloc.report.layout import inert, printable
 from dra_alloc.report.records import Report
 
-__all__ = ["render"]
-
 _COMMAND: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 

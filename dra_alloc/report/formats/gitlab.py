@@ -10,8 +10,6 @@ from dra_alloc.report.formats.annotations import annotated
 from dra_alloc.report.layout import json_text
 from dra_alloc.report.records import Report
 
-__all__ = ["render"]
-
 _SEVERITY: Final = {"error": "blocker", "warning": "major", "note": "info"}
 
 

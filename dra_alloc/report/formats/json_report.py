@@ -8,8 +8,6 @@ from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.report.layout import json_text
 from dra_alloc.report.records import SCHEMA_VERSION, Report
 
-__all__ = ["render"]
-
 
 def render(report: Report, verbose: bool) -> str:
     """Return one JSON object, always complete."""

@@ -11,8 +11,6 @@ from xml.etree import ElementTree as ET
 from dra_alloc.report.layout import inert, printable
 from dra_alloc.report.records import Finding, Report
 
-__all__ = ["document", "held", "render"]
-
 #: What XML 1.0 cannot hold, in any spelling.
 _UNHOLDABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 #: What a finding's level is called here; others pass.

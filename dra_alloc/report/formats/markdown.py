@@ -13,8 +13,6 @@ from dra_alloc.report.formats.annotations import Annotation, annotated
 from dra_alloc.report.layout import inert, printable
 from dra_alloc.report.records import Report
 
-__all__ = ["render"]
-
 #: GitHub and GitLab cut or refuse longer comments: so many characters, less room for the last line.
 _MOST: Final = 65_536 - 200
 _FENCE: Final = re.compile("`{3,}")

@@ -12,8 +12,6 @@ from dra_alloc.report.formats.annotations import Annotation, annotated
 from dra_alloc.report.layout import json_text, printable
 from dra_alloc.report.records import Report
 
-__all__ = ["render"]
-
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 from dra_alloc.report.layout import inert, wrapped
 from dra_alloc.report.records import Report
 
-__all__ = ["render"]
-
 
 def render(report: Report, verbose: bool) -> str:
     """Return the lines; without `verbose` long lists are cut, and say by how much."""

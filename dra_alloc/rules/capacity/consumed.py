@@ -17,8 +17,6 @@ from dra_alloc.rules.capacity.policy import AmountError, Arithmetic, consumed_am
 from dra_alloc.rules.capacity.spelling import asked, full_name, offered, spelling, totals
 from dra_alloc.rules.facts import Draw, Ends, Fact, Looser
 
-__all__ = ["PANICS", "ConsumedCapacity", "amounts_of", "capacity_held", "consumption", "panic"]
-
 _NOTHING: Final[Mapping[str, int]] = {}
 #: Claims that are told of a device of which too little is left.
 _MOST_HOLDERS: Final = 3

@@ -18,8 +18,6 @@ from dra_alloc.rules.capacity.consumed import ConsumedCapacity
 from dra_alloc.rules.capacity.policy import Arithmetic, consumed_amount, violates_policy
 from dra_alloc.rules.facts import Fact, Unmodelled
 
-__all__ = ["GrowingCapacity", "can_grow"]
-
 #: What a pick takes of each capacity; None is what the request asks for, whatever that is by now.
 _Taken = Mapping[str, Quantity | None]
 

@@ -18,8 +18,6 @@ from dra_alloc.rules.base import Context
 from dra_alloc.rules.capacity.consumed import ConsumedCapacity
 from dra_alloc.rules.facts import Draw, Fact, Looser
 
-__all__ = ["NegativeCapacity", "can_be_negative"]
-
 #: From here on rounding can wrap around at 64 bits.
 _NEARLY_WRAPPED: Final = 2**61 * 10**9
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity, Quantity
-from dra_alloc.api.amounts.quantity import Format
+from dra_alloc.api.amounts.text import Format
 from dra_alloc.profiles import Feature, Profile, Trait
-
-__all__ = ["AmountError", "Arithmetic", "consumed_amount", "violates_policy"]
 
 _MOST: Final = 2**63 - 1
 _WHOLE: Final = 10**9

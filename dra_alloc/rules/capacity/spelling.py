@@ -14,8 +14,6 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.capacity.policy import AmountError
 
-__all__ = ["asked", "full_name", "offered", "spelling", "totals"]
-
 
 def offered(device: DeviceRow, profile: Profile) -> Mapping[str, DeviceCapacity]:
     """Return the device's capacities; of two spellings of one name only the one with its domain counts."""

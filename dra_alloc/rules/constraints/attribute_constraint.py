@@ -17,8 +17,6 @@ from dra_alloc.rules.constraints.attribute_source import AttributeSource
 from dra_alloc.rules.constraints.attribute_values import lacking
 from dra_alloc.rules.facts import Fact, Unmodelled
 
-__all__ = ["AttributeConstraint", "ConstraintRule"]
-
 
 @dataclass(frozen=True, slots=True)
 class ConstraintRule:

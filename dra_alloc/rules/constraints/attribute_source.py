@@ -14,8 +14,6 @@ from dra_alloc.profiles import Feature, Trait
 from dra_alloc.rules.base import Context, SearchStopped
 from dra_alloc.rules.constraints.attribute_values import ValueSet, as_set, is_comparable, without_builds
 
-__all__ = ["AttributeSource", "Attributes", "AttributesByRequest"]
-
 Attributes: TypeAlias = dict[DeviceRow, DeviceAttribute]
 AttributesByRequest: TypeAlias = dict[tuple[int, DeviceRow], DeviceAttribute]
 

@@ -9,8 +9,6 @@ from typing import TypeAlias
 from dra_alloc.api import DeviceAttribute
 from dra_alloc.api.semver import is_version
 
-__all__ = ["Scalar", "ValueSet", "as_scalar", "as_set", "describe", "is_comparable", "lacking", "without_builds"]
-
 #: Kind and value; versions compare as strings of their own kind.
 Scalar: TypeAlias = tuple[str, str | int | bool]
 ValueSet: TypeAlias = tuple[str, frozenset[str | int | bool]]

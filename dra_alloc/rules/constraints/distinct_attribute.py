@@ -17,8 +17,6 @@ from dra_alloc.rules.constraints.attribute_constraint import AttributeConstraint
 from dra_alloc.rules.constraints.attribute_values import Scalar, as_scalar, describe
 from dra_alloc.rules.facts import Differ, Fact, Looser, Unmodelled
 
-__all__ = ["DISTINCT_ATTRIBUTE"]
-
 #: Kind of value -> the member that holds one.
 _MEMBERS: Final[Mapping[str, str]] = {"string": "string", "int": "int_", "bool": "bool_", "version": "version"}
 

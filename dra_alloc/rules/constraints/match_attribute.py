@@ -17,8 +17,6 @@ from dra_alloc.rules.constraints.attribute_constraint import AttributeConstraint
 from dra_alloc.rules.constraints.attribute_values import Scalar, ValueSet, as_scalar, describe
 from dra_alloc.rules.facts import Agree, Fact, Looser
 
-__all__ = ["MATCH_ATTRIBUTE"]
-
 
 def _make(claim: ClaimRow, constraint: DeviceConstraint, context: Context) -> Rule:
     """Return the rule for one constraint of a claim, comparing scalars or lists as the allocator does."""

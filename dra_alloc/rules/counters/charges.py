@@ -8,8 +8,6 @@ from collections.abc import Hashable, Mapping
 
 from dra_alloc.problem.devices import DeviceRow
 
-__all__ = ["Charges", "SharedCharges"]
-
 _Counter = tuple[str, str]
 
 

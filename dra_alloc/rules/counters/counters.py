@@ -18,8 +18,6 @@ from dra_alloc.rules.base import About, Context, Pick, Reason, Rule
 from dra_alloc.rules.counters.charges import Charges, SharedCharges
 from dra_alloc.rules.facts import Draw, Fact, Looser
 
-__all__ = ["Counters", "CountersDisabled", "available_counters"]
-
 _Counter = tuple[str, str]
 _NONE: Final[frozenset[_Counter]] = frozenset()
 

@@ -10,8 +10,6 @@ from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.rules.base import Context
 from dra_alloc.rules.counters.counters import Counters
 
-__all__ = ["CountersPerSlice"]
-
 _Counter = tuple[str, str]
 
 

@@ -10,13 +10,11 @@ from typing import Final
 from dra_alloc.errors import InputError, Problem
 from dra_alloc.manifest import Documents
 from dra_alloc.queues.systems import QUEUE_SYSTEMS, QueueSystem, queue_system
-from dra_alloc.scenario.admit.answers import DEFAULT_ADMIT, Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer
+from dra_alloc.scenario.admit.answers import DEFAULT_ADMIT, Admit, AdmitOptions
 from dra_alloc.scenario.admit.asking import AdmitQuestion
 from dra_alloc.scenario.admit.kai import admit_kai
 from dra_alloc.scenario.admit.kueue import admit_kueue
 from dra_alloc.scenario.admit.volcano import admit_volcano
-
-__all__ = ["Admit", "AdmitOptions", "AdmitVerdict", "WorkloadAnswer", "admit"]
 
 _ANSWERS: Final[Mapping[str, Callable[[AdmitQuestion], Admit]]] = {
     "kueue": admit_kueue,

@@ -16,18 +16,6 @@ from dra_alloc.queues.standing import QueueAdmission, Standing
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.scenario.answers import SubjectAnswer
 
-__all__ = [
-    "DEFAULT_ADMIT",
-    "Admit",
-    "AdmitOptions",
-    "AdmitVerdict",
-    "Layer",
-    "LayerSays",
-    "QueueTold",
-    "SaidBeside",
-    "WorkloadAnswer",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class AdmitOptions:

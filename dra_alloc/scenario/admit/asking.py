@@ -16,8 +16,6 @@ from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict, Workloa
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["AdmitQuestion", "left_open", "no_pods_of", "placed_elsewhere", "prepared_for", "read_at", "unmade"]
-
 #: What the API server's own word bars a pod for, before any queue is asked.
 _UNMADE: Final = ("quota", "admin-access")
 

@@ -26,9 +26,6 @@ from dra_alloc.scenario.prepare.pipeline import Prepared
 from dra_alloc.scenario.refused.looking import Looking
 from dra_alloc.work import ran_out
 
-__all__ = ["Gathered", "ListedPods"]
-
-
 #: What a queue says of pods, beyond that, and whether their gang has enough.
 Admitted = tuple[QueueAdmission, QueueTold, bool]
 _NOTHING: Final[Mapping[str, Any]] = FrozenMap()

@@ -17,8 +17,6 @@ from dra_alloc.scenario.admit.answers import SaidBeside, WorkloadAnswer
 from dra_alloc.scenario.admit.asking import read_at
 from dra_alloc.scenario.prepare.pipeline import Prepared
 
-__all__ = ["SUSPEND", "held_back"]
-
 #: Where what makes pods says that it is held back.
 SUSPEND: Final = ("spec.suspend", "spec.runPolicy.suspend")
 

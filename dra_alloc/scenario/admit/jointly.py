@@ -17,8 +17,6 @@ from dra_alloc.scenario.gang.gang import place_most
 from dra_alloc.scenario.gang.types import Member
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["WORKLOADS", "JointQuestions", "jointly"]
-
 #: Pods of one workload, and workloads, for which a joint choice is looked for at most.
 _PODS: Final = 100
 WORKLOADS: Final = 20

@@ -40,8 +40,6 @@ from dra_alloc.scenario.admit.packed import try_packed
 from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.prepare.pipeline import Prepared
 
-__all__ = ["admit_kai"]
-
 #: What every answer leaves out; the rest is noted where the objects have it.
 LIMITS: Final = (
     "not modelled: consolidation, past use of queues, minimal run times, preemption delays, node pools, parts of "

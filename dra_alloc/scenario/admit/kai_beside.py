@@ -19,8 +19,6 @@ from dra_alloc.queues.standing import NOT_MODELLED, Standing
 from dra_alloc.scenario.admit.answers import AdmitVerdict, SaidBeside, WorkloadAnswer
 from dra_alloc.scenario.prepare.pipeline import Prepared
 
-__all__ = ["KaiBeside", "sets_without_pods"]
-
 
 class KaiBeside:
     """

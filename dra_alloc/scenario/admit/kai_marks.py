@@ -12,8 +12,6 @@ from dra_alloc.errors import first_few, in_brief
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.queues.kai.grouping import LEVELS, MARKS, TOPOLOGY, is_of_kai
 
-__all__ = ["mark_notes"]
-
 #: How much alike names are of which one may be meant.
 _NEAR: Final = 0.75
 

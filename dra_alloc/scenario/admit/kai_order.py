@@ -15,8 +15,6 @@ from dra_alloc.queues.kai.reclaim import Amounts
 from dra_alloc.queues.systems import QueueSystem
 from dra_alloc.scenario.admit.gathering import Gathered
 
-__all__ = ["KaiOrder"]
-
 
 class KaiOrder:
     """What nodes have left for KAI; `counted` is what it counts of each pod."""

@@ -19,8 +19,6 @@ from dra_alloc.queues.standing import Standing
 from dra_alloc.scenario.admit.answers import QueueTold
 from dra_alloc.scenario.admit.packed import domain_lines, domain_members
 
-__all__ = ["kai_told"]
-
 
 def kai_told(
     standing: KaiStanding, found: Eviction | None, packed: DomainsFound | None, gang: PodGang | None

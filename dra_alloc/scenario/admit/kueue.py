@@ -55,13 +55,11 @@ from dra_alloc.scenario.admit.queued import (
     without_queue,
 )
 from dra_alloc.scenario.admit.trying import of_the_gang
-from dra_alloc.scenario.answers import SubjectAnswer
-from dra_alloc.scenario.check import CheckOptions, placed
+from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
+from dra_alloc.scenario.check import placed
 from dra_alloc.scenario.prepare.pipeline import Prepared
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.work import ran_out
-
-__all__ = ["admit_kueue"]
 
 #: What every answer leaves out; the rest is noted where the objects have it.
 LIMITS: Final = "not modelled: preemption and fair sharing, admission checks, pods ready in time"

@@ -15,18 +15,6 @@ from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
 from dra_alloc.queues.kueue.pod_groups import Unmade
 from dra_alloc.queues.standing import NOT_MODELLED, Standing
 
-__all__ = [
-    "OwnerKey",
-    "WorkloadsThere",
-    "given",
-    "in_sync",
-    "kueue_workloads",
-    "put_off",
-    "waiting",
-    "waits",
-    "with_quota",
-]
-
 #: Which of its owner's Workloads one is.
 _COMPONENT: Final = "kueue.x-k8s.io/component-workload-index"
 #: Kind and name of who owns a Workload of Kueue, and which group of a LeaderWorkerSet it is for.

@@ -17,8 +17,6 @@ from dra_alloc.pods.gangs.trees import GroupTree
 from dra_alloc.scenario.admit.trying import RefusedGang, Trying, held_by, of_the_gang
 from dra_alloc.scenario.answers import SubjectAnswer
 
-__all__ = ["Ordering", "domain_lines", "domain_members", "try_packed"]
-
 #: In which order a system tries domains of one level for pods, with the places that others of their gang have by now.
 Ordering = Callable[[TopologyConstraint, Sequence[Domain], Sequence[int], Mapping[int, int]], Sequence[Domain]]
 

@@ -36,17 +36,6 @@ from dra_alloc.scenario.admit.kueue_made import (
 )
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = [
-    "QueuedPods",
-    "Queueing",
-    "in_turn",
-    "not_modelled",
-    "queued_pods",
-    "resumed",
-    "unseen_by",
-    "without_queue",
-]
-
 _PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 _PREBUILT: Final = "kueue.x-k8s.io/prebuilt-workload-name"
 _LEAST: Final = "kueue.x-k8s.io/job-min-parallelism"

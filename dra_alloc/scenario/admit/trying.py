@@ -21,8 +21,6 @@ from dra_alloc.scenario.checking import Checking
 from dra_alloc.scenario.gang.shortfall import supposed
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["RefusedGang", "Trying", "held_by", "of_the_gang"]
-
 #: Whether a pod may be tried, and what is told that it has a place.
 Turn = tuple[Callable[[int], bool], Callable[[int], None]]
 

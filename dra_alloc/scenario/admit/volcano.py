@@ -21,8 +21,6 @@ from dra_alloc.scenario.admit.asking import AdmitQuestion, prepared_for
 from dra_alloc.scenario.admit.gathering import Gathered
 from dra_alloc.scenario.prepare.pipeline import Prepared
 
-__all__ = ["admit_volcano"]
-
 #: What every answer leaves out; the rest is noted where the objects have it.
 LIMITS: Final = (
     "not modelled: the plugin proportion, reclaim and preemption, network topologies, tasks that wait for others, the "

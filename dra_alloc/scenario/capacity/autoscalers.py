@@ -12,8 +12,6 @@ from dra_alloc.api import DeviceRequest, ResourceClaimSpec
 from dra_alloc.cluster.edits.cluster_state import ClusterState, joined
 from dra_alloc.manifest import Documents
 
-__all__ = ["autoscaler_notes"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Asked:

@@ -13,18 +13,16 @@ from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.nodes import new_names, with_nodes
 from dra_alloc.errors import first_few
 from dra_alloc.limits import DEFAULT_MOST_NODES, DEFAULT_NODE_TRIES
+from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.capacity.autoscalers import autoscaler_notes
 from dra_alloc.scenario.capacity.copies import copied, copies_that_fit
 from dra_alloc.scenario.capacity.search import Numbers, Purchase, cheapest
 from dra_alloc.scenario.capacity.shapes import NodeShape
-from dra_alloc.scenario.check import CheckOptions
 from dra_alloc.scenario.what_if.asking import OneSide, asked
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName
 from dra_alloc.scenario.what_if.quotas import relieved
 from dra_alloc.work import ran_out
-
-__all__ = ["Capacity", "CapacityOptions", "CopiesFit", "Outlook", "capacity"]
 
 #: Kinds of nodes that are looked at, those with most nodes first.
 MOST_SHAPES: Final = 16

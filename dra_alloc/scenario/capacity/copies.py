@@ -13,8 +13,6 @@ from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.what_if.asking import OneSide
 
-__all__ = ["MOST_COPIES", "Copied", "copied", "copies_that_fit"]
-
 #: So many copies are asked for at most.
 MOST_COPIES: Final = 1_000
 #: More only where all of these fit: after one that does not fit none of the same does.

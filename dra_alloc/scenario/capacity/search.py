@@ -8,8 +8,6 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Numbers", "Purchase", "cheapest"]
-
 Numbers = tuple[int, ...]
 """How many nodes of each shape."""
 

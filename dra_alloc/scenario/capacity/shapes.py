@@ -14,8 +14,6 @@ from dra_alloc.cluster.edits.step import NodePattern
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.taints import CORDON
 
-__all__ = ["NodeShape", "shapes_of"]
-
 #: From so many values on, a label or an attribute that never has a value twice names what it is on.
 _NAMING: Final = 3
 

@@ -11,8 +11,6 @@ from typing import Final
 from dra_alloc.manifest.plain_file import load_plain
 from dra_alloc.scenario.fleet.shape import FleetShape
 
-__all__ = ["catalogue"]
-
 _FOLDER: Final = Path(__file__).parent / "machines"
 
 

@@ -24,8 +24,6 @@ from dra_alloc.scenario.fleet.making import node_objects
 from dra_alloc.scenario.fleet.shape import FleetShape, MachineShape, NodeGroup, too_many
 from dra_alloc.scenario.validating import CREATE, validated
 
-__all__ = ["checked_node", "fleet", "fleet_objects", "read_fleet"]
-
 
 def fleet(shapes: Mapping[str, Any] | str | os.PathLike[str]) -> Documents:
     """

@@ -13,8 +13,6 @@ from pydantic.alias_generators import to_camel
 from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX, DEVICES_WITH_FEATURES_MAX
 from dra_alloc.scenario.fleet.shape import DeviceShape, MachineShape, PartitionShape, PoolShape
 
-__all__ = ["HOSTNAME", "escaped", "node_objects"]
-
 _Object = dict[str, Any]
 HOSTNAME: Final = "kubernetes.io/hostname"
 _WORD: Final = re.compile(r"\{\{|\{(node|n|i|start|device)(?::(0?(?:[1-9][0-9]?)?[dxX]))?\}", re.ASCII)

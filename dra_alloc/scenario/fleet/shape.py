@@ -10,18 +10,6 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-__all__ = [
-    "DeviceShape",
-    "FleetShape",
-    "MachineShape",
-    "NodeGroup",
-    "NodePart",
-    "PartitionShape",
-    "PoolShape",
-    "schema",
-    "too_many",
-]
-
 #: The most nodes of one group, as in a step of a scenario.
 NODES_MAX: Final = 10_000
 #: More devices than these, or values in all objects, would fill the memory of a small machine.

@@ -15,8 +15,6 @@ from dra_alloc.errors import InputError, did_you_mean
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.fleet.making import HOSTNAME, escaped
 
-__all__ = ["shape_like"]
-
 #: Members in which devices of one entry may differ, and in which an entry holds bare values.
 _BARE: Final = ("attributes", "capacity")
 

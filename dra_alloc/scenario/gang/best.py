@@ -24,8 +24,6 @@ from dra_alloc.solve.best.optimise import Score
 from dra_alloc.solve.cpsat.solver import Model, Solution, SolveStatus
 from dra_alloc.solve.outcome import OutOfBudget
 
-__all__ = ["pack_best"]
-
 #: Questions "what is best for so many pods on such a node".
 MOST_ASKED: Final = 400
 _LIMIT: Final = 10.0

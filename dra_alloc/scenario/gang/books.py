@@ -12,15 +12,13 @@ from dra_alloc.problem.devices import DeviceKey, PoolKey
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.usage import Usage
 from dra_alloc.rules import Pick, consumption
-from dra_alloc.solve.allocator import Allocator, Budget
+from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.best.answer import best_answer
 from dra_alloc.solve.best.objectives import Objective
 from dra_alloc.solve.best.optimise import Score
-from dra_alloc.solve.ladder import Found
+from dra_alloc.solve.ladder import Budget, Found
 from dra_alloc.solve.outcome import Solved, SolveOutcome, Work
 from dra_alloc.solve.question import Question
-
-__all__ = ["Books"]
 
 
 @dataclass(slots=True)

@@ -24,8 +24,6 @@ from dra_alloc.solve.table.symmetry import Symmetry
 from dra_alloc.solve.table.table import AskRow, NotModelled, Table, bits
 from dra_alloc.solve.table.trust import judged
 
-__all__ = ["Cells", "cells_of_nodes", "wants_one_device"]
-
 #: States of one cell that are looked at while it is filled in every way.
 MOST_STATES: Final = 50_000
 

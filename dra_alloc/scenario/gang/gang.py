@@ -30,20 +30,6 @@ from dra_alloc.solve.best.objectives import FewestNodes, Objective, Stable
 from dra_alloc.solve.best.optimise import Score
 from dra_alloc.work import BudgetExhausted, sparing
 
-__all__ = [
-    "Gang",
-    "GangAnswers",
-    "Member",
-    "Placement",
-    "Topology",
-    "Verdict",
-    "can_place",
-    "fewest_nodes",
-    "place_gang",
-    "place_most",
-    "replicas",
-]
-
 #: Copies of one template that are tried on a node at most.
 MOST_COPIES: Final = 1_000
 #: Copies that can be asked for: as many as a workload's replicas in a check.

@@ -17,8 +17,6 @@ from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
 from dra_alloc.work import cuts, evenly, is_spent
 
-__all__ = ["NODE_BUDGET", "place_in_order", "place_together"]
-
 #: What the best for the pods of one node may cost.
 NODE_BUDGET: Final = Budget(solver=1.0)
 

@@ -25,8 +25,6 @@ from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.solve.best.objectives import Objective
 from dra_alloc.work import ran_out
 
-__all__ = ["JointAnswer", "JointOptions", "place_jointly"]
-
 
 @dataclass(frozen=True, slots=True)
 class JointOptions:

@@ -14,8 +14,6 @@ from dra_alloc.pods.extended_resources import asks_for_extended, extended_claim
 from dra_alloc.pods.node_filter import pod_objection
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["Ground", "common_ground"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ground:

@@ -14,8 +14,6 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.scenario.gang.types import Member, WantNumbers
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved
 
-__all__ = ["Counts", "Menus", "Shapes", "TooMuchWork", "covers"]
-
 #: How many pods of each shape.
 Counts = tuple[int, ...]
 #: Combinations of pods that are tried on one node.

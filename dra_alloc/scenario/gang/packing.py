@@ -14,8 +14,6 @@ from dra_alloc.scenario.gang.menus import Counts, Menus, TooMuchWork
 from dra_alloc.solve.best.optimise import Score
 from dra_alloc.solve.cpsat.solver import Model, Solution, SolveStatus, is_installed
 
-__all__ = ["NodePrice", "Packed", "pack"]
-
 _LIMIT: Final = 10.0
 #: What it costs to use a node at all, in whole units.
 NodePrice: TypeAlias = Callable[[Node], int]

@@ -13,8 +13,6 @@ from dra_alloc.scenario.gang.gang import can_place
 from dra_alloc.scenario.gang.shortfall import FellShort, shortfall
 from dra_alloc.scenario.gang.types import Gang, Member, Topology, Verdict, WantNumbers
 
-__all__ = ["fell_short", "remarks"]
-
 #: So many different pods are asked for alone; pods that want the same are asked for once.
 _MOST_ASKED: Final = 16
 #: Nodes of which the one is told of that is nearest to a fit for a pod that fits on none.

@@ -20,8 +20,6 @@ from dra_alloc.solve.ladder import Found
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.table.table import NotModelled
 
-__all__ = ["place_sharing"]
-
 
 def place_sharing(cluster: Cluster, nodes: Sequence[Node], members: Sequence[Member], *, most: bool = False) -> Gang:
     """

@@ -26,8 +26,6 @@ from dra_alloc.scenario.gang.gang import GangAnswers, can_place, place_most
 from dra_alloc.scenario.gang.types import Member, Placement, Verdict
 from dra_alloc.scenario.refused.explaining import world_of
 
-__all__ = ["FellShort", "shortfall", "supposed"]
-
 #: Nodes that are asked how many pods they take, and changes that are tried.
 _MOST_NODES: Final = 32
 _MOST_CHANGES: Final = 24

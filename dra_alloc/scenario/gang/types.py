@@ -16,8 +16,6 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.solve.best.optimise import Score
 from dra_alloc.solve.outcome import Solved
 
-__all__ = ["Gang", "Member", "Placement", "Topology", "Verdict", "WantNumbers"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:

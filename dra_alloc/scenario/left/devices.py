@@ -28,8 +28,6 @@ from dra_alloc.scenario.counter_sets import CounterSets
 from dra_alloc.solve.question import Question
 from dra_alloc.work import BudgetExhausted, spend
 
-__all__ = ["CLOSED_CODE", "Stranded", "Takers", "one_device", "stranded", "takers"]
-
 #: The code of devices on nodes that are cordoned or closed by the control plane: they come back with these.
 CLOSED_CODE: Final = "node-closed"
 #: How far from being taken devices are: what another class could take is told before what none selects.

@@ -16,8 +16,6 @@ from dra_alloc.scenario.gang.types import Verdict
 from dra_alloc.scenario.left.devices import Stranded, Takers, one_device, stranded, takers
 from dra_alloc.work import BudgetExhausted
 
-__all__ = ["ClassLeft", "Left", "left_in"]
-
 
 @dataclass(frozen=True, slots=True)
 class ClassLeft:

@@ -17,8 +17,6 @@ from dra_alloc.pods.objections import Objection
 if TYPE_CHECKING:  # the API server is asked without anything to place, too
     from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["admin_access_problems", "of_unknown_namespaces", "without_admin_access"]
-
 _LABEL: Final = "resource.kubernetes.io/admin-access"
 _TEXT: Final = f"admin access to devices requires the `{_LABEL}: true` label on the containing namespace"
 

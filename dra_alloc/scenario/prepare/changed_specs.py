@@ -13,8 +13,6 @@ from dra_alloc.errors import Problem, Where
 from dra_alloc.manifest import Documents
 from dra_alloc.scenario.prepare.gating import gated_spec
 
-__all__ = ["changed_specs"]
-
 
 def changed_specs(
     dump: Documents, manifests: Documents, settings: Settings

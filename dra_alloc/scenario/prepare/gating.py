@@ -17,8 +17,6 @@ from dra_alloc.manifest.documents import object_name
 from dra_alloc.manifest.make.gates import DroppedField, without_disabled
 from dra_alloc.releases import Release
 
-__all__ = ["DROPPED", "as_there", "gated", "gated_spec", "stored", "with_used"]
-
 #: How the note on a field of a gate that is off ends.
 DROPPED: Final = "is dropped, as its gate is off"
 #: Kinds of which the status says what is there already.

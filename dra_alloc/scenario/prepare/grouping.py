@@ -18,15 +18,6 @@ from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.groups import group_name, has_groups, is_grouping, knows_groups, least_of
 from dra_alloc.releases import parse_release
 
-__all__ = [
-    "composite_problems",
-    "group_faults",
-    "group_notes",
-    "group_problems",
-    "groups_stored",
-    "unserved_groups",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class _Gated:

@@ -12,8 +12,6 @@ from dra_alloc.manifest import Documents
 from dra_alloc.manifest.lost import Lost
 from dra_alloc.pods.naming import NAMESPACED
 
-__all__ = ["namespace_problems"]
-
 #: Namespaces that every API server makes itself.
 _ALWAYS: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 

@@ -20,8 +20,6 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.queues.systems import QUEUE_SYSTEMS
 from dra_alloc.remembered import of_short_texts
 
-__all__ = ["OF_TAINT_RULES", "notes_on"]
-
 _MOST: Final = 5
 OF_TAINT_RULES: Final = ("DRADeviceTaints", "DRADeviceTaintRules")
 

@@ -60,8 +60,6 @@ from dra_alloc.scenario.prepare.references import KnownNames, reference_problems
 from dra_alloc.scenario.prepare.subjects import Subject, subjects_of
 from dra_alloc.scenario.prepare.supply import supply_notes, taken_of_nodes
 
-__all__ = ["STEPS", "Prepared", "Step", "needing", "prepare", "refused", "run", "stored"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:

@@ -18,8 +18,6 @@ from dra_alloc.pods.quota.creation import created, quota_book
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.prepare.subjects import Subject
 
-__all__ = ["forbidden"]
-
 
 def forbidden(
     subjects: Sequence[Subject], pods: Sequence[ExpandedPod], given: tuple[Documents, Documents], cluster: Cluster

@@ -21,8 +21,6 @@ from dra_alloc.pods.workloads.table import NO_MAKERS
 from dra_alloc.remembered import Remembered
 from dra_alloc.scenario.selecting import environment_for
 
-__all__ = ["CHECKED", "KnownNames", "admission", "has_rules", "reference_problems", "refusals"]
-
 
 @dataclass(frozen=True)
 class KnownNames:

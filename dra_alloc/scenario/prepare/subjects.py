@@ -23,8 +23,6 @@ from dra_alloc.problem.requests import claim_name
 if TYPE_CHECKING:
     from dra_alloc.pods.quota.creation import Unmade
 
-__all__ = ["Subject", "Subjects", "subjects_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Subject:

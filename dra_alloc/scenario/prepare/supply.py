@@ -18,8 +18,6 @@ from dra_alloc.pods.workloads.states import PodState, state_of
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.scenario.selecting import environment_for, prepared_devices
 
-__all__ = ["supply_notes", "taken_of_nodes"]
-
 
 def supply_notes(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
     """Yield what a reader has to know of the nodes and slices, and of extended resources that pods ask for."""

@@ -25,8 +25,6 @@ from dra_alloc.scenario.refused.asides import with_asides
 from dra_alloc.scenario.refused.explaining import world_of
 from dra_alloc.scenario.refused.guarding import Advice, failed_selector
 
-__all__ = ["advised"]
-
 #: Other nodes that are asked whether a change lets them end the question with an error.
 _MOST_NODES: Final = 32
 #: So many claims in place of one are tried at most: a count can be any number of 64 bits.

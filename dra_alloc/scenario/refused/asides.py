@@ -18,10 +18,8 @@ from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.selecting import selecting
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.solve.allocator import Budget
+from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Solved
-
-__all__ = ["with_asides"]
 
 #: Selectors without which it is looked what is chosen, and what each of them may cost.
 _MOST: Final = 2

@@ -20,8 +20,6 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.audit import picks_in
 from dra_alloc.work import finishing
 
-__all__ = ["Holders", "NotTaken", "choice_on", "world_of"]
-
 
 def world_of(
     cluster: Cluster,

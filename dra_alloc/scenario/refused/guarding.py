@@ -24,8 +24,6 @@ from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.selecting import environment_for, prepared_devices
 
-__all__ = ["Advice", "failed_selector"]
-
 _FAILED: Final = re.compile(
     r"(?P<kind>class|claim) (?P<owner>\S+): selector #(?P<number>\d+)(?: on device (?P<device>\S+))?: "
     r"CEL runtime error: (?P<text>.*)"

@@ -22,8 +22,6 @@ from dra_alloc.scenario.refused.explaining import Holders, world_of
 from dra_alloc.scenario.refused.repeated import Repeated
 from dra_alloc.solve.content import content
 
-__all__ = ["EXPLAINED_NODES", "Looking"]
-
 #: Refused nodes that are looked into for counts and reasons.
 EXPLAINED_NODES: Final = 200
 #: Kinds of nodes whose reasons are looked for, those that lack the fewest devices; of a fleet fewer.

@@ -25,8 +25,6 @@ from dra_alloc.scenario.audit import audit
 from dra_alloc.scenario.refused.explaining import world_of
 from dra_alloc.traits import TRAITS, Trait
 
-__all__ = ["broken_claims", "gates_on", "told_of_gates"]
-
 #: Claims that are looked at for what defects do to them.
 _MOST: Final = 8
 #: Of what would help if what they ask for were kept to: how many changes, and the work that finding them may take.

@@ -27,8 +27,6 @@ from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name
 from dra_alloc.scenario.refused.explaining import world_of
 
-__all__ = ["lifted", "with_fixes", "within_quotas"]
-
 #: Attempts of one pod; nodes have much in common.
 _MOST_ATTEMPTS: Final = 40
 #: Nodes on which it is looked what could be changed about devices besides, at so much work each, and others that

@@ -19,8 +19,6 @@ from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name
 from dra_alloc.solve.content import content
 
-__all__ = ["Repeated"]
-
 _MOST: Final = 2_000
 #: The facts that name the claim that asks.
 _NAMING: Final = ("constraint", "request")

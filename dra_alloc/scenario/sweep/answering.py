@@ -21,14 +21,12 @@ from dra_alloc.manifest.read.inputs import files_of
 from dra_alloc.pods.naming import in_namespace
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.remembered import Remembered
-from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.sweep.questions import Difference, SweepQuestion, SweepRow
 from dra_alloc.scenario.what_if.asking import OneSide
 from dra_alloc.scenario.what_if.reading import Scenario, steps_in
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, WorkloadChange, after_steps, asked_before, what_if
 from dra_alloc.work import BudgetExhausted, Purse, Spent
-
-__all__ = ["answered", "given"]
 
 #: Dumps, and clusters before a change, that a process keeps.
 _DUMPS: Final = 1

@@ -15,8 +15,6 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.connection import wait
 
-__all__ = ["processes"]
-
 
 @contextmanager
 def processes(count: int) -> Iterator[ProcessPoolExecutor]:

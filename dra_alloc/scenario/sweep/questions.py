@@ -14,8 +14,6 @@ from dra_alloc.manifest import Validate
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.work import DEFAULT_WORK
 
-__all__ = ["Difference", "SweepQuestion", "SweepRow", "in_order"]
-
 
 @dataclass(frozen=True, slots=True)
 class SweepQuestion:

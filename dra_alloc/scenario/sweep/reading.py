@@ -24,8 +24,6 @@ from dra_alloc.scenario.sweep.questions import SweepQuestion
 from dra_alloc.scenario.sweep.sweeping import MOST_QUESTIONS
 from dra_alloc.scenario.what_if.reading import Scenario, steps_in
 
-__all__ = ["SweepPlan", "questions_of", "read_plan", "settings_of_plan"]
-
 #: Of what has these, each is asked with each.
 _AXES: Final = ("scenarios", "releases", "gates", "clusters")
 

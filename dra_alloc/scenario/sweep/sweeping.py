@@ -15,8 +15,6 @@ from dra_alloc.scenario.sweep.answering import answered
 from dra_alloc.scenario.sweep.processes import processes
 from dra_alloc.scenario.sweep.questions import SweepQuestion, SweepRow
 
-__all__ = ["MOST_QUESTIONS", "TRIES", "answered_here", "sweep"]
-
 #: So often a question is asked of whoever is lost over it.
 TRIES: Final = 3
 #: More than these nobody waits for.

@@ -13,7 +13,8 @@ from dra_alloc.api import Pod
 from dra_alloc.cluster.attempts.scheduling import Saved
 from dra_alloc.errors import first_few
 from dra_alloc.pods.groups import group_name
-from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import check
 from dra_alloc.scenario.checking import Checking
 from dra_alloc.scenario.gang.gang import can_place
 from dra_alloc.scenario.gang.types import Member, Verdict
@@ -21,8 +22,6 @@ from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.what_if.asking import OneSide
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName
 from dra_alloc.work import is_spent, sparing
-
-__all__ = ["AnyOrder", "OrderVerdict", "any_order"]
 
 #: So many workloads are asked at most, each after some others.
 ORDER_TRIES: Final = 2_000

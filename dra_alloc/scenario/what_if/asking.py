@@ -18,10 +18,9 @@ from dra_alloc.pods.expanding import NOT_ANEW
 from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.states import waiting_in
 from dra_alloc.pods.workloads.table import maker_of
-from dra_alloc.scenario.check import Check, CheckOptions, SubjectAnswer, check
+from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
+from dra_alloc.scenario.check import Check, check
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName, counted, key_of
-
-__all__ = ["OneSide", "asked", "makes_anew"]
 
 _Asked = Pod | Workload
 #: Objects that are not asked, told by name.

@@ -14,8 +14,6 @@ from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.reading import value_at
 from dra_alloc.pods.workloads.states import is_live
 
-__all__ = ["Disruptions", "Healthy"]
-
 #: Namespace and labels of a pod that is not there yet and would run.
 Healthy = tuple[str, Mapping[str, str]]
 #: Kinds whose number of pods the controller of budgets knows without asking the API server for a scale.

@@ -10,12 +10,10 @@ from dataclasses import replace
 from dra_alloc.api import Pod
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.step import evicted_at_once
-from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.what_if.asking import asked
 from dra_alloc.scenario.what_if.disruption import Disruptions, Healthy
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
-
-__all__ = ["evicted_by_drain"]
 
 
 def evicted_by_drain(

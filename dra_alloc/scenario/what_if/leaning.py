@@ -14,8 +14,6 @@ from dra_alloc.pods.extended_resources import class_by_resource
 from dra_alloc.problem.devices import DeviceKey
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName, key_of
 
-__all__ = ["bereft", "unpublished_notes"]
-
 #: Members of documents with what pod templates name.
 _NAMED: Final = ("templates", "claims", "classes", "priority_classes", "runtime_classes")
 

@@ -14,8 +14,6 @@ from dra_alloc.cluster.edits.step import drained
 from dra_alloc.scenario.what_if.asking import makes_anew
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName, key_of
 
-__all__ = ["MadeAnew"]
-
 
 @dataclass(frozen=True, slots=True)
 class MadeAnew:

@@ -12,9 +12,8 @@ from dra_alloc.api import Pod
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.workloads.owners import Family
 from dra_alloc.pods.workloads.states import PodState, state_of
-from dra_alloc.scenario.check import Check, SubjectAnswer
-
-__all__ = ["PodCount", "WorkloadName", "counted", "key_of"]
+from dra_alloc.scenario.answers import SubjectAnswer
+from dra_alloc.scenario.check import Check
 
 
 class WorkloadName(NamedTuple):

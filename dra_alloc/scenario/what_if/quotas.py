@@ -11,8 +11,6 @@ from dra_alloc.api import FrozenMap, ResourceQuota
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.pods.quota.book import QuotaBook, chargeable
 
-__all__ = ["relieved"]
-
 
 def relieved(before: ClusterState, after: ClusterState) -> ClusterState:
     """

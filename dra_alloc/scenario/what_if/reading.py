@@ -17,8 +17,6 @@ from dra_alloc.manifest.plain_file import load_plain
 from dra_alloc.manifest.plain_models import faults_of
 from dra_alloc.scenario.fleet.shape import MachineShape
 
-__all__ = ["Scenario", "read_scenario", "steps_in"]
-
 
 @dataclass(frozen=True, slots=True)
 class Scenario:

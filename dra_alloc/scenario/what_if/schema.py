@@ -11,9 +11,6 @@ from pydantic import TypeAdapter
 from dra_alloc.cluster.edits.steps import STEPS
 from dra_alloc.scenario.fleet.shape import MachineShape
 
-__all__ = ["schema"]
-
-
 _SHAPE: Final = "shape"
 
 

@@ -13,8 +13,6 @@ from dra_alloc.scenario.fleet.catalogue import catalogue
 from dra_alloc.scenario.fleet.fleet import checked_node
 from dra_alloc.scenario.fleet.shape import MachineShape
 
-__all__ = ["pattern_of", "patterns"]
-
 
 def pattern_of(shape: MachineShape, name: str) -> NodePattern:
     """Return the pattern of a shape. Spec: FLEET-6. Raises: ManifestError for what no API server would take."""

@@ -16,7 +16,8 @@ from dra_alloc.cluster.edits.step import Stepping
 from dra_alloc.cluster.edits.steps import after_each
 from dra_alloc.errors import Problem
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.check import Check, CheckOptions
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import Check
 from dra_alloc.scenario.what_if.asking import OneSide, asked
 from dra_alloc.scenario.what_if.draining import evicted_by_drain
 from dra_alloc.scenario.what_if.leaning import bereft, unpublished_notes
@@ -26,9 +27,6 @@ from dra_alloc.scenario.what_if.quotas import relieved
 from dra_alloc.scenario.what_if.reading import Scenario
 from dra_alloc.scenario.what_if.shapes import patterns
 from dra_alloc.work import evenly
-
-__all__ = ["Fate", "WhatIf", "WorkloadChange", "after_steps", "asked_before", "what_if"]
-
 
 _AS_USUAL: Final = CheckOptions()
 

@@ -18,8 +18,6 @@ from dra_alloc.solve.question import Question
 from dra_alloc.solve.table.table import NotModelled
 from dra_alloc.work import BudgetExhausted, finishing
 
-__all__ = ["best_answer"]
-
 
 def best_answer(
     allocator: Allocator, node: Node, claims: Sequence[ResourceClaim], objectives: Sequence[Objective], budget: Budget

@@ -14,8 +14,6 @@ from dra_alloc.rules import Pick
 from dra_alloc.rules.facts import Draw
 from dra_alloc.solve.question import Question
 
-__all__ = ["Freedom", "freedom_of", "sizes"]
-
 #: The size of a device that shares nothing.
 _WHOLE: Final = 1000
 

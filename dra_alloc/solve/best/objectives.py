@@ -18,8 +18,6 @@ from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import Pick
 from dra_alloc.solve.best.freedom import Freedom, sizes
 
-__all__ = ["Cheapest", "FewestNodes", "HighestRanked", "LeastFragmented", "Objective", "Stable", "knowing_nodes"]
-
 #: So that sums stay within what CP-SAT computes with.
 _DEAREST: Final = 10**12
 

@@ -20,8 +20,6 @@ from dra_alloc.solve.table.build import build_table
 from dra_alloc.solve.table.table import Knows
 from dra_alloc.solve.table.trust import judged
 
-__all__ = ["Best", "Score", "Status", "optimise", "ranks_of"]
-
 
 class Status(StrEnum):
     """Whether there is an answer; "undecided" if the budget was not enough to know."""

@@ -11,8 +11,6 @@ from dra_alloc.solve.best.freedom import Freedom, sizes
 from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Objective, Stable
 from dra_alloc.solve.cpsat.model import TableModel
 
-__all__ = ["Terms", "terms_of"]
-
 #: Weighted variables, and a constant.
 Terms: TypeAlias = tuple[list[tuple[int, int]], int]
 

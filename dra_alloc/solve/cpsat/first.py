@@ -14,8 +14,6 @@ from dra_alloc.solve.cpsat.solver import Model, SolveStatus
 from dra_alloc.solve.stops import Stop
 from dra_alloc.solve.table.table import Table
 
-__all__ = ["FirstAnswer", "first_answer"]
-
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswer:

@@ -16,8 +16,6 @@ from dra_alloc.solve.cpsat.stops import bind_misfits, check_stops, declare_misfi
 from dra_alloc.solve.stops import Stop
 from dra_alloc.solve.table.table import AskRow, NotModelled, Table, ValueRow, bits
 
-__all__ = ["TableModel"]
-
 
 class TableModel:
     """

@@ -18,8 +18,6 @@ from typing import Any, Final
 from dra_alloc.errors import EngineUnavailable
 from dra_alloc.work import solver_limit, solver_worked
 
-__all__ = ["INSTALL", "LARGEST", "Model", "Solution", "SolveStatus", "is_installed", "require"]
-
 _SEED: Final = 1
 #: CP-SAT computes in int64 and wants head-room below it.
 LARGEST: Final = 2**60

@@ -13,8 +13,6 @@ from dra_alloc.solve.table.table import AskRow, NotModelled, Table, ValueRow, bi
 if TYPE_CHECKING:
     from dra_alloc.solve.cpsat.model import TableModel
 
-__all__ = ["bind_misfits", "check_stops", "declare_misfits", "declare_places", "declare_stopping"]
-
 
 def check_stops(table: Table) -> None:
     """

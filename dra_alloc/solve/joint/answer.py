@@ -20,8 +20,6 @@ from dra_alloc.solve.table.bounds import refuted
 from dra_alloc.solve.table.pruned import PrunedSearch
 from dra_alloc.solve.table.table import Slot, bits
 
-__all__ = ["SPREAD_BUDGET", "JointUndecided", "Placed", "all_placed", "most_placed"]
-
 SPREAD_BUDGET: Final = replace(DEFAULT_BUDGET, solver=5.0)
 #: Steps before the solver is asked.
 _BEFORE_SOLVER: Final = 1_600

@@ -22,8 +22,6 @@ from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.table.build import build_table
 from dra_alloc.solve.table.table import AskRow, NotModelled, Slot, Table, ValueRow
 
-__all__ = ["Spread", "spread"]
-
 #: Pairs of a request and a device; more would not be decided in good time.
 _MOST_PAIRS: Final = 100_000
 

@@ -19,23 +19,6 @@ from dra_alloc.rules.facts import Agree, Differ, Fact
 from dra_alloc.solve.masks.shape import Shape
 from dra_alloc.solve.outcome import Work
 
-__all__ = [
-    "NOTHING",
-    "Board",
-    "BoardAnswer",
-    "Chosen",
-    "Constraint",
-    "Judge",
-    "Part",
-    "Seat",
-    "Special",
-    "Valued",
-    "make_part",
-    "put_together",
-    "solution",
-    "valued",
-]
-
 #: The facts that a constraint states about devices.
 Constraint: TypeAlias = Callable[[Sequence[DeviceRow]], Iterable[Fact]]
 #: What judges the devices of a slice, and which it chose, as far as it was asked.

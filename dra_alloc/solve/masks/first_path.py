@@ -25,8 +25,6 @@ from dra_alloc.solve.masks.board import (
 )
 from dra_alloc.solve.masks.shape import Need, Shape
 
-__all__ = ["Path", "first_path", "follow"]
-
 
 def first_path(
     shape: Shape, judges: Sequence[Judge], constraints: Sequence[Constraint], rows: Sequence[SliceRow], busy: int

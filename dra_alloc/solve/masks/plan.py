@@ -14,8 +14,6 @@ from dra_alloc.solve.masks.board import Board, BoardAnswer, Constraint, Judge, P
 from dra_alloc.solve.masks.shape import Shape
 from dra_alloc.solve.masks.shared_path import Sharing
 
-__all__ = ["Plan"]
-
 #: Bytes that a plan takes with the claims behind it, a part, a board, a device that has a value in common with others
 #: there, an answer and a pick in it: as measured, about.
 _PLAN: Final = 16_000

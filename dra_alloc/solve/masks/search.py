@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from dra_alloc.solve.masks.board import NOTHING, Board, BoardAnswer, Seat, solution
 
-__all__ = ["search"]
-
 
 class _OverBudget(Exception):
     """The search made more steps than it was given."""

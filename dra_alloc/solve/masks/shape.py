@@ -24,8 +24,6 @@ from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Rule
 from dra_alloc.solve.columns import AMOUNTS
 
-__all__ = ["Need", "Shape", "chosen_by", "shape_of"]
-
 #: More picks than this are left to the search, which needs no recursion.
 _MOST_PICKS: Final = 96
 

@@ -27,8 +27,6 @@ from dra_alloc.solve.masks.first_path import Path
 from dra_alloc.solve.masks.shape import Need
 from dra_alloc.solve.masks.shares import Share, Shares
 
-__all__ = ["Remainder", "Shared", "SharedPath", "Sharing", "can_share", "only_request"]
-
 #: Allocators that look at other devices than the one at hand, try them in another order, or forget what was refused.
 _ODD: Final = (Trait.PERMUTATIONS, Trait.CAPACITY_OF_ANOTHER, Trait.REFUSAL_LEAKS, Trait.POOLS_AS_SEEN)
 

@@ -22,8 +22,6 @@ from dra_alloc.solve.frames import amounts, sharing_policy
 from dra_alloc.solve.masks.board import Chosen, Judge, Special
 from dra_alloc.solve.masks.shape import chosen_by
 
-__all__ = ["Share", "Shares"]
-
 #: From here on amounts may wrap around at 64 bits.
 _WRAPPING: Final = 2**61 * 10**9
 #: Requests that choose, devices of which it is known whether they are chosen, offers with a number, and shares.

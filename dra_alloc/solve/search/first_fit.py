@@ -20,8 +20,6 @@ from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.rules import Pick, Rule, RuleSet, SearchStopped
 
-__all__ = ["ALL_DEVICE", "FirstFit", "Frame"]
-
 _BUDGET_CHECK: Final = 64
 #: Refusals by what was picked before, after which the first check comes early: on wide nodes steps are dear.
 _MANY_REFUSED: Final = 256

@@ -14,8 +14,6 @@ from dra_alloc.rules import About, Rule, RuleSet
 from dra_alloc.solve.search.first_fit import ALL_DEVICE, FirstFit, Frame
 from dra_alloc.solve.stops import misfit
 
-__all__ = ["first_fit"]
-
 _TRAITS: Final = frozenset(
     (
         Trait.PERMUTATIONS,

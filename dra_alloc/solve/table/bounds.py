@@ -17,8 +17,6 @@ from dra_alloc.solve.table.packing import Packing
 from dra_alloc.solve.table.picking import Picking
 from dra_alloc.solve.table.table import AskRow, Slot, Table, ValueRow, bits
 
-__all__ = ["Remaining", "refuted"]
-
 
 def refuted(table: Table) -> str | None:
     """

@@ -17,8 +17,6 @@ from dra_alloc.rules.facts import Agree, Dedicated, Differ, Draw, Ends, Fact, Lo
 from dra_alloc.solve.stops import Stop, look, raise_stop
 from dra_alloc.solve.table.table import AskRow, Charge, Knows, NotModelled, Slot, Table, ValueRow, bits
 
-__all__ = ["build_table"]
-
 
 def build_table(
     rows: Sequence[ClaimRow],

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from dra_alloc.solve.table.table import bits
 
-__all__ = ["can_match"]
-
 
 def can_match(needs: Sequence[tuple[int, int]]) -> bool:
     """

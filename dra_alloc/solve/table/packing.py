@@ -13,8 +13,6 @@ from dra_alloc.solve.table.picking import Picking
 from dra_alloc.solve.table.symmetry import cells_of
 from dra_alloc.solve.table.table import AskRow, Charge, Table, bits
 
-__all__ = ["Packing"]
-
 #: Counts remembered for each part of a cell.
 _KNOWN: Final = 100_000
 

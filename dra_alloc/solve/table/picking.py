@@ -10,8 +10,6 @@ from typing import NamedTuple
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.solve.table.table import AskRow, Charge, Table, ValueRow, bits
 
-__all__ = ["Picking", "Taken"]
-
 
 class Taken(NamedTuple):
     """One pick, with what has to be put back when it is given up."""

@@ -19,8 +19,6 @@ from dra_alloc.solve.table.symmetry import Symmetry
 from dra_alloc.solve.table.table import AskRow, Slot, Table
 from dra_alloc.work import Steps, spend
 
-__all__ = ["PrunedSearch"]
-
 _REMEMBERED: Final = 1_000_000
 
 

@@ -17,8 +17,6 @@ from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.solve.table.picking import Picking
 from dra_alloc.solve.table.table import AskRow, Charge, Table, ValueRow, bits
 
-__all__ = ["Cell", "Symmetry", "cells_of"]
-
 _Rename = Callable[[int], Hashable]
 
 

@@ -15,8 +15,6 @@ from enum import Flag, auto
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
 
-__all__ = ["AskRow", "Charge", "Knows", "NotModelled", "Slot", "Table", "ValueRow", "bits"]
-
 #: Index of a draw, and an amount.
 Charge = tuple[int, int]
 

@@ -20,8 +20,6 @@ from dra_alloc.profiles import Trait
 from dra_alloc.rules import About, RuleSet
 from dra_alloc.solve.table.table import AskRow, Knows, NotModelled, Slot, Table, ValueRow, bits
 
-__all__ = ["judged"]
-
 #: One leak is enough to know; a few help to see why.
 _SHOWN: Final = 3
 

@@ -14,8 +14,6 @@ from dra_alloc.testing.drawing.draw import Chooser
 from dra_alloc.testing.drawing.number_texts import WIDE
 from dra_alloc.testing.drawing.selectors import selectors
 
-__all__ = ["claims", "classes"]
-
 _CLASSES: Final = ("any", "picky", "d1-only")
 
 

@@ -11,8 +11,6 @@ from dra_alloc.testing.drawing.devices import Json, Publisher, device
 from dra_alloc.testing.drawing.dialect import Dialect, Mix
 from dra_alloc.testing.drawing.draw import Chooser
 
-__all__ = ["DrawnCluster", "DrawnDevice", "cluster"]
-
 _ZONES: Final = ("a", "b")
 
 

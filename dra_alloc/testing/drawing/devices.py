@@ -12,8 +12,6 @@ from dra_alloc.testing.drawing.dialect import Mix
 from dra_alloc.testing.drawing.draw import Chooser
 from dra_alloc.testing.drawing.number_texts import WIDE
 
-__all__ = ["ATTRIBUTES", "Json", "Publisher", "device"]
-
 Json: TypeAlias = dict[str, Any]
 
 #: Names of attributes; each usually has one kind of value, so that constraints and selectors fit now and then.

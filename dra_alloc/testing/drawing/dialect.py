@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from dra_alloc.profiles import Feature, profile
 from dra_alloc.testing.drawing.draw import Chooser
 
-__all__ = ["INGREDIENTS", "SPOILING", "Dialect", "Mix"]
-
 #: What can be mixed into a case, and how often it is mixed in where it is used at all.
 INGREDIENTS: tuple[str, ...] = (
     "several-drivers",

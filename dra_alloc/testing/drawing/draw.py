@@ -8,8 +8,6 @@ import random
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-__all__ = ["Chooser", "Seeded"]
-
 T = TypeVar("T")
 
 

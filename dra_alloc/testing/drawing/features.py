@@ -10,8 +10,6 @@ from typing import Any, Final
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
 from dra_alloc.profiles import Release, parse_release
 
-__all__ = ["FEATURES", "features", "known_features"]
-
 Json = dict[str, Any]
 
 _SLICE_KEYS: Final = ("nodeSelector", "allNodes", "perDeviceNodeSelection", "sharedCounters", "skipNodeOperations")

@@ -10,8 +10,6 @@ from typing import Any, Final, TypeAlias
 
 from dra_alloc.testing.drawing.draw import Chooser
 
-__all__ = ["mutated", "places"]
-
 Path: TypeAlias = tuple[str | int, ...]
 
 #: Values of every type, at the edges of what readers expect.

@@ -7,8 +7,6 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-__all__ = ["WIDE", "quantity_text", "version_text"]
-
 #: Small amounts that upstream holds by reference, as it does large ones: too many digits, or a binary fraction.
 WIDE: Final = ("1.000000000000000000", "1.500000000000000000", "0.0009765625Ki", "0.00048828125Ki", "0.001953125Ki")
 

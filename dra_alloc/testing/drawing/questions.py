@@ -15,8 +15,6 @@ from dra_alloc.testing.drawing.dialect import Dialect
 from dra_alloc.testing.drawing.features import features
 from dra_alloc.testing.drawing.stripping import OF_CONSTRAINTS
 
-__all__ = ["RULES", "Answerer", "HarnessQuestion", "as_asked", "cel_judged", "random_questions", "rules_of"]
-
 Json: TypeAlias = dict[str, Any]
 #: Asks an implementation one question.
 Answerer: TypeAlias = Callable[[Json], Json]

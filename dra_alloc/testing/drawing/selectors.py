@@ -12,8 +12,6 @@ from dra_alloc.testing.drawing.cluster import DrawnDevice
 from dra_alloc.testing.drawing.devices import Json
 from dra_alloc.testing.drawing.draw import Chooser
 
-__all__ = ["selectors"]
-
 #: What fails to compile, fails at run time, or is not a boolean.
 _BROKEN: Final = (
     "device.driver",

@@ -8,8 +8,6 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["shrink"]
-
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
 

@@ -11,8 +11,6 @@ from typing import Any, Final, TypeAlias
 
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
 
-__all__ = ["OF_CONSTRAINTS", "STRIPPED", "without"]
-
 Json: TypeAlias = dict[str, Any]
 
 _OF_DEVICES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -8,8 +8,6 @@ from typing import Final
 
 from fuzz.plane.drawing.sketch import DRIVER, EXTENDED, RESOURCES, Json, Sketch
 
-__all__ = ["draw_claim_of", "draw_devices", "draw_prepared_claims"]
-
 #: What every class stands for without saying so.
 _IMPLICIT: Final = "deviceclass.resource.kubernetes.io/big"
 _BIG: Final = f"device.capacity['{DRIVER}'].memory.isGreaterThan(quantity('20Gi'))"

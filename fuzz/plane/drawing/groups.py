@@ -9,8 +9,6 @@ from typing import Final
 from fuzz.plane.drawing.pods import draw_pod
 from fuzz.plane.drawing.sketch import Json, Sketch
 
-__all__ = ["draw_groups"]
-
 _NAMES: Final = ("g0", "g1")
 _CLAIM: Final = {"name": "gang", "resourceClaimTemplateName": "t0"}
 

@@ -8,8 +8,6 @@ from typing import Final
 
 from fuzz.plane.drawing.sketch import EXTENDED, HOSTNAME, ZONE, Json, Sketch
 
-__all__ = ["draw_bound_pods", "draw_nodes"]
-
 #: Of a device plugin, as opposed to those that a device class stands for.
 PLUGIN: Final = "vendor.example.com/accelerator"
 _TAINTS: Final = (

@@ -9,8 +9,6 @@ from typing import Final
 from fuzz.plane.drawing.nodes import PLUGIN
 from fuzz.plane.drawing.sketch import HOSTNAME, ZONE, Json, Sketch
 
-__all__ = ["draw_pod"]
-
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _LARGE: Final = ("100m", "250m", "500m", "1", "1500m", "2")

@@ -10,8 +10,6 @@ from typing import Any, Final, TypeVar
 
 from dra_alloc.testing.drawing.draw import Seeded
 
-__all__ = ["APPS", "DRIVER", "EXTENDED", "HOSTNAME", "RESOURCES", "ZONE", "Json", "Sketch"]
-
 Json = dict[str, Any]
 T = TypeVar("T")
 

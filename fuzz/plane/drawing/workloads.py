@@ -10,8 +10,6 @@ from fuzz.plane.drawing.devices import draw_claim_of
 from fuzz.plane.drawing.pods import draw_pod
 from fuzz.plane.drawing.sketch import APPS, Json, Sketch
 
-__all__ = ["draw_workload"]
-
 _KINDS: Final = (
     *("Deployment", "Deployment", "Deployment", "ReplicaSet", "ReplicationController"),
     *("StatefulSet", "StatefulSet", "DaemonSet", "DaemonSet", "Job", "Job", "Job", "Pod", "Pod"),

@@ -14,8 +14,6 @@ from fuzz.plane.drawing.nodes import draw_bound_pods, draw_nodes
 from fuzz.plane.drawing.sketch import Json, Sketch
 from fuzz.plane.drawing.workloads import draw_workload
 
-__all__ = ["FLAVOURS", "ON_REQUEST", "draw_world"]
-
 _ADMIN: Final = {"resource.kubernetes.io/admin-access": "true"}
 _DEVICES: Final = {"devices": 0.8}
 #: How often each feature is drawn where it can be, by flavour.

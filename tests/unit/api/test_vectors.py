@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceCapacity, Quantity, QuantityError, Semver, SemverError
-from dra_alloc.api.amounts.quantity import Format
+from dra_alloc.api.amounts.text import Format
 from dra_alloc.api.semver import admits_version
 from spec.case import yaml_of
 from tests.paths import ROOT

@@ -32,8 +32,6 @@ from dra_alloc.cel.syntax.parser import parse
 from dra_alloc.cel.syntax.source import SourceText, render
 from dra_alloc.cel.values.runtime import CelMap, Optional, UInt, is_list
 
-__all__ = ["Answer", "answer", "environment", "same", "shown", "text_of", "value"]
-
 _BINDINGS = struct("test.Bindings")
 _LIMIT = 1_000_000
 

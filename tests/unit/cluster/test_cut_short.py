@@ -19,7 +19,7 @@ from dra_alloc.scenario.gang.gang import place_gang
 from dra_alloc.scenario.gang.greedy import place_in_order
 from dra_alloc.scenario.gang.menus import Menus, TooMuchWork
 from dra_alloc.scenario.gang.types import Member, Topology, Verdict
-from dra_alloc.solve.allocator import Budget
+from dra_alloc.solve.ladder import Budget
 from dra_alloc.work import Purse, cuts, evenly, is_spent, solver_limit
 
 API = {"apiVersion": "resource.k8s.io/v1"}

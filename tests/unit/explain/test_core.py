@@ -12,7 +12,7 @@ from dra_alloc.explain.core import Core, core_of
 from dra_alloc.explain.facts import Fact
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import Tried, World
-from dra_alloc.solve.allocator import Budget
+from dra_alloc.solve.ladder import Budget
 
 #: Steps that a budget must allow to tell: more than a glance does, and more than is usual.
 HARD, VERY_HARD = 1_000, 10_000

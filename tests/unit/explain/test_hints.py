@@ -11,7 +11,7 @@ from dra_alloc.explain.reasons import reasons
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import Tried, World
 from dra_alloc.profiles import Feature, Profile
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget
+from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
 from fuzz.targets.reasons_hold import world_of
 from tests.unit.solve.questions import ask, claim, device, request
 

@@ -13,8 +13,6 @@ from dra_alloc.pods.filters.table import objections
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.releases import parse_release
 
-__all__ = ["attempt", "node", "pod", "refusals"]
-
 HOST = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
 

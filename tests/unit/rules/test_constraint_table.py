@@ -25,8 +25,9 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import CONSTRAINTS, About, Pick, Rule
 from dra_alloc.rules.constraints.attribute_constraint import AttributeConstraint, ConstraintRule
 from dra_alloc.rules.constraints.match_attribute import MatchScalars
-from dra_alloc.solve.allocator import Allocator, Engine
+from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.cpsat.first import first_answer
+from dra_alloc.solve.ladder import Engine
 from dra_alloc.solve.outcome import NoFit, Solved
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.table.bounds import refuted

@@ -7,25 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import Admit, AdmitOptions
 from tests.unit.scenario.queueing import objects
-
-__all__ = [
-    "COMMON",
-    "admitted",
-    "binding",
-    "claiming",
-    "clique",
-    "clique_set",
-    "job",
-    "node",
-    "pod",
-    "pod_group",
-    "queue",
-    "running",
-    "template",
-    "topology",
-]
 
 CLASS = "gpu.example.com"
 

@@ -13,24 +13,6 @@ from dra_alloc.queues.kueue.cycle import QueueStanding
 from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict, WorkloadAnswer
 
-__all__ = [
-    "CLASS",
-    "COMMON",
-    "CONFIGURATION",
-    "group",
-    "job",
-    "kueue",
-    "lines",
-    "node",
-    "objects",
-    "of_kueue",
-    "only",
-    "queue",
-    "reasons",
-    "template",
-    "verdicts",
-]
-
 
 def of_kueue(answer: WorkloadAnswer) -> QueueStanding:
     """What Kueue says of a workload."""

@@ -12,7 +12,8 @@ import pytest
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import load
 from dra_alloc.queues.standing import Standing
-from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer
 from dra_alloc.work import Purse
 from tests.unit.scenario.queueing import (
     CLASS,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict
+from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict
 from tests.unit.scenario.kai import (
     admitted,
     binding,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.scenario.admit.admit import AdmitVerdict
+from dra_alloc.scenario.admit.answers import AdmitVerdict
 from tests.unit.scenario.kai import admitted, clique, clique_set, node
 from tests.unit.scenario.queueing import only, reasons, verdicts
 from tests.unit.scenario.test_admit_volcano import GPU, queue

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, admit
-from dra_alloc.scenario.admit.answers import Layer, LayerSays
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, Layer, LayerSays
 from tests.unit.scenario.queueing import COMMON, group, job, lines, node, objects, only, queue
 
 SAID = "chosen together, there are devices for all of it"

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import InputError
-from dra_alloc.scenario.admit.admit import AdmitVerdict, WorkloadAnswer
-from dra_alloc.scenario.admit.answers import Layer, LayerSays
+from dra_alloc.scenario.admit.answers import AdmitVerdict, Layer, LayerSays, WorkloadAnswer
 from tests.unit.scenario import queueing
 from tests.unit.scenario.kai import admitted, claiming, job, node, pod, pod_group, queue, running, template
 from tests.unit.scenario.queueing import lines, only, reasons, verdicts

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.scenario.admit.admit import AdmitVerdict
+from dra_alloc.scenario.admit.answers import AdmitVerdict
 from tests.unit.scenario.kai import admitted, claiming, job, node, pod, pod_group, queue, topology
 from tests.unit.scenario.queueing import lines, only, reasons
 

@@ -11,7 +11,8 @@ import pytest
 
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
-from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict
 from tests.unit.scenario.queueing import (
     COMMON,
     CONFIGURATION,

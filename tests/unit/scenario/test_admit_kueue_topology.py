@@ -10,7 +10,8 @@ import pytest
 
 from dra_alloc.errors import ManifestError
 from dra_alloc.report.admit_report import admit_report
-from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict
 from tests.unit.scenario.queueing import (
     COMMON,
     CONFIGURATION,

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import InputError, ManifestError
-from dra_alloc.scenario.admit.admit import AdmitOptions, AdmitVerdict, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict
 from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue, template
 
 JUNK: list[Any] = [None, -1, "x", [], {}, [3], {"a": 1}, True]

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.report.admit_report import admit_report
-from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict
 from tests.unit.scenario.queueing import COMMON, CONFIGURATION, group, job, kueue, node, objects, of_kueue, queue
 
 QUEUE = queue("q", group(("f", 1)))

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict
 from tests.unit.scenario.queueing import COMMON, group, job, kueue, node, objects, of_kueue, only, queue
 
 MADE = job("j", labels={"kueue.x-k8s.io/prebuilt-workload-name": "w"})

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from dra_alloc.cluster.settings import Settings
-from dra_alloc.scenario.admit.admit import AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict, WorkloadAnswer
 from tests.unit.scenario.queueing import (
     CLASS,
     COMMON,

@@ -10,7 +10,8 @@ import pytest
 
 from dra_alloc.errors import ManifestError, Problem
 from dra_alloc.manifest import load
-from dra_alloc.scenario.admit.admit import AdmitOptions, AdmitVerdict, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict
 from tests.unit.scenario import kai, queueing
 from tests.unit.scenario.queueing import objects
 from tests.unit.scenario.test_admit_volcano import queue as volcano_queue

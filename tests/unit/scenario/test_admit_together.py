@@ -15,7 +15,8 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load
 from dra_alloc.report.admit_report import admit_report
-from dra_alloc.scenario.admit.admit import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer, admit
+from dra_alloc.scenario.admit.admit import admit
+from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer
 from tests.unit.scenario import queueing
 from tests.unit.scenario import test_admit_volcano as volcano
 from tests.unit.scenario.kai import admitted, job, node, pod, pod_group, queue, running

@@ -10,7 +10,7 @@ import pytest
 
 from dra_alloc.errors import ManifestError
 from dra_alloc.report.admit_report import admit_report
-from dra_alloc.scenario.admit.admit import Admit, AdmitVerdict, WorkloadAnswer
+from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict, WorkloadAnswer
 from tests.unit.scenario.kai import (
     admitted,
     binding,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.scenario.admit.admit import AdmitVerdict
+from dra_alloc.scenario.admit.answers import AdmitVerdict
 from tests.unit.scenario.kai import admitted, claiming, node, template
 from tests.unit.scenario.queueing import only, reasons, verdicts
 

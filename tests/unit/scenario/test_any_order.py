@@ -14,7 +14,8 @@ from typing import Any
 from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import check
 from dra_alloc.scenario.what_if.any_order import AnyOrder, OrderVerdict, any_order
 from dra_alloc.scenario.what_if.asking import OneSide
 from dra_alloc.scenario.what_if.what_if import what_if

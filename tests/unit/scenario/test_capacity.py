@@ -18,10 +18,10 @@ from dra_alloc.cluster.edits.nodes import pattern_like
 from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS
 from dra_alloc.manifest import Documents, load
+from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.capacity.capacity import Capacity, CapacityOptions, capacity
 from dra_alloc.scenario.capacity.search import cheapest
 from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
-from dra_alloc.scenario.check import CheckOptions
 from tests.paths import ROOT
 
 CLUSTER = ROOT / "docs" / "examples" / "what-if" / "cluster.yaml"

@@ -15,7 +15,8 @@ from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceClaimTe
 from dra_alloc.manifest import Documents, load
 from dra_alloc.report.check_report import check_report
 from dra_alloc.report.formats.text import render
-from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import check
 
 
 def node(name: str, **offered: str) -> Node:

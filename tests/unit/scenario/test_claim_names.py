@@ -14,7 +14,8 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, Outcome, Unsatisfiable
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.gang.gang import Member, replicas
+from dra_alloc.scenario.gang.gang import replicas
+from dra_alloc.scenario.gang.types import Member
 
 
 def got(outcome: Outcome) -> Allocated:

@@ -14,7 +14,7 @@ import pytest
 from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, after_steps, what_if
 from dra_alloc.work import Purse

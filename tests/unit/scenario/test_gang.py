@@ -18,17 +18,9 @@ from dra_alloc.cluster.known import Known
 from dra_alloc.errors import InputError
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.scenario.gang import gang
-from dra_alloc.scenario.gang.gang import (
-    Member,
-    Topology,
-    Verdict,
-    can_place,
-    fewest_nodes,
-    place_gang,
-    place_most,
-    replicas,
-)
+from dra_alloc.scenario.gang.gang import can_place, fewest_nodes, place_gang, place_most, replicas
 from dra_alloc.scenario.gang.menus import Menus, Shapes
+from dra_alloc.scenario.gang.types import Member, Topology, Verdict
 from dra_alloc.solve.best.objectives import Cheapest
 
 ANY = DeviceClass.model_validate({"metadata": {"name": "any"}})

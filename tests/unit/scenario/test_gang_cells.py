@@ -11,8 +11,9 @@ import pytest
 
 from dra_alloc.api import ObjectMeta, ResourceClaimStatus
 from dra_alloc.scenario.gang.cells import Cells, cells_of_nodes, wants_one_device
-from dra_alloc.scenario.gang.gang import Verdict, can_place, place_gang, place_most
+from dra_alloc.scenario.gang.gang import can_place, place_gang, place_most
 from dra_alloc.scenario.gang.menus import Menus, Shapes
+from dra_alloc.scenario.gang.types import Verdict
 from tests.unit.scenario.test_gang import claim, device, node, of, pods, resource_slice
 
 pytestmark = pytest.mark.usefixtures("solver")

@@ -19,10 +19,10 @@ from dra_alloc.cluster.contents import Contents
 from dra_alloc.cluster.known import Known
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.pools import GatherError
-from dra_alloc.scenario.gang.gang import Member, Verdict, can_place, place_gang, place_most
+from dra_alloc.scenario.gang.gang import can_place, place_gang, place_most
 from dra_alloc.scenario.gang.menus import TooMuchWork
 from dra_alloc.scenario.gang.shared_pools import place_sharing
-from dra_alloc.scenario.gang.types import Placement
+from dra_alloc.scenario.gang.types import Member, Placement, Verdict
 from dra_alloc.solve.joint.answer import Placed, most_placed
 from dra_alloc.solve.joint.spread import Spread
 

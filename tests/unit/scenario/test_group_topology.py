@@ -12,7 +12,8 @@ from dra_alloc.api import DeviceClass, Node, Pod
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.gates import without_effect
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import check
 from tests.unit.scenario.test_groups import CLAIM, TEMPLATE, gpus, group, pod
 
 GATES = {"GenericWorkload": True, "DRAWorkloadResourceClaims": True, "TopologyAwareWorkloadScheduling": True}

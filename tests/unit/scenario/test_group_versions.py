@@ -11,7 +11,8 @@ import pytest
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import Check, CheckOptions, check
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import Check, check
 
 GROUP = """
 apiVersion: scheduling.k8s.io/{version}

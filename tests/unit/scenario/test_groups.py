@@ -21,7 +21,8 @@ from dra_alloc.api import (
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.check import CheckOptions, check
+from dra_alloc.scenario.answers import CheckOptions
+from dra_alloc.scenario.check import check
 from dra_alloc.scenario.expand import expand
 
 ON = Settings("1.37", {"GenericWorkload": True, "DRAWorkloadResourceClaims": True})

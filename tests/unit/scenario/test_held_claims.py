@@ -14,7 +14,7 @@ from dra_alloc.cluster.outcomes import Allocated, Outcome, Undecided, Unsatisfia
 from dra_alloc.cluster.standings import UNDECIDED, Asked, Standings
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.gang.gang import Member
+from dra_alloc.scenario.gang.types import Member
 from dra_alloc.solve.best.objectives import FewestNodes
 from dra_alloc.solve.cpsat.solver import is_installed
 

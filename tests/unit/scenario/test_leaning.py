@@ -15,7 +15,7 @@ from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import DEFAULT_SETTINGS
 from dra_alloc.manifest import Documents, load
 from dra_alloc.manifest.given import documents_of
-from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import Fate, WhatIf, after_steps, what_if
 from tests.paths import ROOT

@@ -16,7 +16,8 @@ from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.namesakes import Namesakes
-from dra_alloc.scenario.gang.gang import Member, Verdict, can_place, place_gang, place_most
+from dra_alloc.scenario.gang.gang import can_place, place_gang, place_most
+from dra_alloc.scenario.gang.types import Member, Verdict
 
 NODES = ("n0", "n1", "n2")
 

@@ -13,9 +13,10 @@ import pytest
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.errors import InputError
-from dra_alloc.scenario.gang.gang import Member, Topology, Verdict, place_gang, place_most, replicas
-from dra_alloc.solve.allocator import Budget
+from dra_alloc.scenario.gang.gang import place_gang, place_most, replicas
+from dra_alloc.scenario.gang.types import Member, Topology, Verdict
 from dra_alloc.solve.best.objectives import Cheapest, FewestNodes, HighestRanked, LeastFragmented, Stable
+from dra_alloc.solve.ladder import Budget
 from tests.unit.scenario.test_gang import ask, claim, cluster, device, node, of, pods, resource_slice, where
 from tests.unit.solve.brute_force import best_of
 

@@ -23,7 +23,7 @@ from dra_alloc.cluster.edits.objects import states
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import InputError
 from dra_alloc.manifest import Documents, load
-from dra_alloc.scenario.check import CheckOptions
+from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.sweep import answering, sweeping
 from dra_alloc.scenario.sweep.questions import in_order
 from dra_alloc.scenario.what_if.reading import steps_in

@@ -26,8 +26,9 @@ from dra_alloc.manifest import Documents
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.occupancy import Occupancy
 from dra_alloc.problem.usage import Usage
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, not_found
+from dra_alloc.solve.allocator import not_found
 from dra_alloc.solve.columns import Columns
+from dra_alloc.solve.ladder import DEFAULT_BUDGET
 from dra_alloc.solve.outcome import NoFit, Solved, SolveOutcome, Work
 from dra_alloc.solve.survey import Survey
 from tests.threads import at_once, restless

@@ -18,7 +18,7 @@ from dra_alloc.cluster.settings import DEFAULT_SETTINGS, Settings
 from dra_alloc.manifest import Documents, load
 from dra_alloc.manifest.given import documents_of
 from dra_alloc.manifest.plain_file import with_lines
-from dra_alloc.scenario.check import CheckOptions, SubjectAnswer
+from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
 from dra_alloc.scenario.what_if.asking import asked as asked_side
 from dra_alloc.scenario.what_if.made_anew import MadeAnew
 from dra_alloc.scenario.what_if.pod_counts import PodCount, WorkloadName

@@ -11,9 +11,9 @@ import pytest
 from benchmarks.hard_cases import hard_cases
 from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.errors import EngineUnavailable
-from dra_alloc.solve.allocator import DEFAULT_BUDGET, Budget, Engine
 from dra_alloc.solve.cpsat.first import first_answer
 from dra_alloc.solve.cpsat.solver import Model, SolveStatus
+from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine
 from dra_alloc.solve.outcome import NoFit, OutOfBudget, Solved
 from dra_alloc.solve.table.build import build_table
 from tests.unit.solve.questions import ask, claim, device, request, table

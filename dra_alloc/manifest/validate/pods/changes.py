@@ -13,8 +13,6 @@ from dra_alloc.manifest.validate.metadata import IMMUTABLE
 from dra_alloc.manifest.validate.releases import STATEFUL_SET_BY_FIELD
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_pod_change", "check_workload_change"]
-
 _NO_CONTAINER: Final = "pod updates may not add or remove containers"
 _NO_OTHER: Final = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"

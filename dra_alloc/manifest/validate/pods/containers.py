@@ -12,8 +12,6 @@ from dra_alloc.api.names import label_faults, label_key_faults
 from dra_alloc.manifest.validate.pods.placement import RESTARTS
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["HUGE", "check_amounts", "check_containers", "check_letters", "with_host_ports"]
-
 #: Resources without a prefix that containers can ask for, and others that there are.
 _OF_CONTAINERS: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 _WHOLE: Final = frozenset(

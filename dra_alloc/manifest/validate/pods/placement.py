@@ -25,8 +25,6 @@ from dra_alloc.manifest.validate.parts import (
 )
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["RESTARTS", "check_placement"]
-
 RESTARTS: Final = ("Always", "OnFailure", "Never")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _WHEN: Final = ("DoNotSchedule", "ScheduleAnyway")

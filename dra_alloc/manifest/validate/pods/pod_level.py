@@ -11,8 +11,6 @@ from dra_alloc.api import Container, FrozenMap, Pod, PodSpec, Quantity, Resource
 from dra_alloc.manifest.validate.pods.containers import HUGE, check_amounts, check_letters
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_pod_level", "with_amounts"]
-
 _SUPPORTED: Final = ("cpu", HUGE, "memory")
 _OF_PODS: Final = ("cpu", "memory")
 Amounts = Mapping[str, Quantity]

@@ -17,8 +17,6 @@ from dra_alloc.manifest.validate.pods.placement import check_placement
 from dra_alloc.manifest.validate.pods.pod_level import check_pod_level, with_amounts
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_claims", "check_pod", "check_pod_spec"]
-
 _BOTH = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
 _NEITHER = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
 

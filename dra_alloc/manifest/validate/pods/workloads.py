@@ -26,8 +26,6 @@ from dra_alloc.manifest.validate.pods.placement import RESTARTS
 from dra_alloc.manifest.validate.pods.pods import check_claims, check_pod_spec
 from dra_alloc.manifest.validate.violations import Violations
 
-__all__ = ["check_workload"]
-
 _INT32_MAX: Final = (1 << 31) - 1
 _NEGATIVE: Final = "must be greater than or equal to 0"
 _SETS: Final = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")

@@ -11,8 +11,6 @@ from dra_alloc.api import DeviceClass, Pod, ResourceClaim, ResourceQuota
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.quota.book import QuotaBook, Refusal
 
-__all__ = ["book", "charged", "claim", "device_class", "pod", "quota", "used"]
-
 
 def pod(name: str = "p", *, containers: Iterable[Mapping[str, Any]] | None = None, **more: Any) -> Pod:
     """A pod of namespace ns that asks for one cpu and 1 GiB, or has the containers given."""

@@ -9,8 +9,6 @@ import io
 from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.expand import Expansion, expand
 
-__all__ = ["made", "names", "read"]
-
 
 def read(text: str) -> Documents:
     """The objects of a text."""
