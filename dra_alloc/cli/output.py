@@ -70,6 +70,24 @@ def keep_inputs(options: Namespace, files: Iterable[str]) -> None:
             raise InputError(f"{target} is one of the files to read", hint="give what is written a name of its own")
 
 
+def file_beside_answer(options: Namespace, option: str) -> str:
+    """
+    Return the file that an option names to write, beside the answer and its reports.
+
+    Raises: InputError for one that cannot be written, or is one of these.
+    """
+    from dra_alloc.cli.writing import STDOUT, checked, is_one_file
+    from dra_alloc.errors import InputError
+
+    target = checked(getattr(options, option))
+    if target == STDOUT:
+        raise InputError(f"--{option} writes to a file: standard output has the answer of --format")
+    if any(is_one_file(target, each) for _, each in options.report):
+        options.report = ()
+        raise InputError(f"--{option} and --report both name {target}")
+    return target
+
+
 def check_reports(options: Namespace) -> None:
     """
     See to it, before anything is done, that the reports can be written.
@@ -164,6 +182,17 @@ def tell(text: str) -> None:
     from dra_alloc.report.layout import inert, printable
 
     print(inert(printable(text)), file=sys.stderr)
+
+
+def tell_written(target: str, done: str) -> None:
+    """Say that a file was written: on standard output, or beside it if that is the file."""
+    from dra_alloc.cli.writing import STDOUT
+    from dra_alloc.report.layout import inert, printable
+
+    if target == STDOUT:
+        tell(done)
+    else:
+        write(f"{inert(printable(done))}\n")
 
 
 def warn(*warnings: Problem) -> None:

@@ -6,19 +6,18 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TextIO
 
 from dra_alloc.cli.ages import check_ages
 from dra_alloc.cli.exit_codes import ExitCode
 from dra_alloc.cli.nothing import check_stdin_once
-from dra_alloc.cli.output import input_files, keep_inputs, show, tell, warn
+from dra_alloc.cli.output import file_beside_answer, input_files, keep_inputs, show, tell, warn
 from dra_alloc.cli.reading import given_settings, settings_of
-from dra_alloc.cli.writing import STDOUT, checked, is_one_file, write_file
+from dra_alloc.cli.writing import growing_file
 from dra_alloc.errors import InputError, ManifestError, Problem, by_place
 from dra_alloc.manifest import Manner, load_readable
 from dra_alloc.manifest.read.inputs import STDIN
@@ -47,12 +46,11 @@ def run_sweep(options: Namespace) -> int:
     with TemporaryDirectory(prefix="dra-alloc-") as folder:
         questions = _questions(options, plan, Path(folder))
         # What is there of an earlier sweep goes only now, when nothing is wrong with this one.
-        with _opened(target) as lines:
+        with nullcontext(None) if target is None else growing_file(target) as write_row:
             for row in sweep(questions, workers=options.workers):
                 rows.append(row)
-                if lines is not None:
-                    lines.write(json.dumps(row.members()) + "\n")
-                    lines.flush()
+                if write_row is not None:
+                    write_row(json.dumps(row.members()) + "\n")
                 _progress(len(rows), len(questions))
     rows = in_order(rows)
     show(options, sweep_report(rows))
@@ -137,25 +135,9 @@ def _packed(
 
 def _rows_file(options: Namespace) -> str:
     """Return the file of rows. Raises: InputError for one that cannot be written, or is one of others."""
-    target = checked(options.rows)
-    if target == STDOUT:
-        raise InputError("--rows writes to a file: standard output has the answer of --format")
+    target = file_beside_answer(options, "rows")
     keep_inputs(options, input_files(options))
-    if any(is_one_file(target, each) for _, each in options.report):
-        options.report = ()
-        raise InputError(f"--rows and --report both name {target}")
     return target
-
-
-@contextmanager
-def _opened(target: str | None) -> Iterator[TextIO | None]:
-    """Open the file of rows, emptied, where one is asked for. Raises: InputError."""
-    if target is None:
-        yield None
-        return
-    write_file(target, b"")
-    with Path(target).open("w", encoding="utf-8") as file:
-        yield file
 
 
 def _progress(done: int, of: int) -> None:

@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -40,7 +40,8 @@ def checked(target: str) -> str:
         mode = _mode(Path(target))
         if _is_stdout(Path(target)):
             return STDOUT
-        if mode is not None and stat.S_ISDIR(mode):
+        # A name that ends as that of a folder is one, be it there or not.
+        if (mode is not None and stat.S_ISDIR(mode)) or os.path.basename(target) in ("", ".", ".."):  # noqa: PTH119 - a path has no such end
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if mode is not None and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -81,6 +82,28 @@ def write_file(target: str, data: bytes) -> None:
                 stream.write(data)
         else:
             _replace(path, data, mode)
+
+
+@contextmanager
+def growing_file(target: str) -> Iterator[Callable[[str], None]]:
+    """
+    Empty a file, and yield what adds a text to it at once; links are followed, a pipe is opened once.
+
+    Raises: InputError, also of each text.
+    """
+    with _told(target):
+        stream = Path(target).open("w", encoding="utf-8")  # noqa: SIM115 - closed below, and what fails then is told
+
+    def write(text: str) -> None:
+        with _told(target):
+            stream.write(text)
+            stream.flush()
+
+    try:
+        yield write
+    finally:
+        with _told(target):
+            stream.close()
 
 
 def _has_controls(name: str) -> bool:

@@ -4,6 +4,7 @@ Files that are written: the old one or the new one, and nothing that is no regul
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -18,7 +19,7 @@ import pytest
 from dra_alloc.cli.commands import COMMANDS, parser
 from dra_alloc.cli.main import run
 from dra_alloc.cli.output import INPUTS
-from dra_alloc.cli.writing import write_file
+from dra_alloc.cli.writing import growing_file, write_file
 from dra_alloc.errors import InputError
 from tests.paths import EXAMPLES
 
@@ -68,6 +69,24 @@ def test_a_pipe_is_written_to(tmp_path: Path):
     reader.join()
     assert read == [b"new"]
     assert pipe.is_fifo()
+
+
+def test_a_file_that_grows_is_opened_once_and_named_where_it_cannot_be_written(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    with growing_file(str(pipe)) as write:
+        write("one")
+        write("two")
+    reader.join(10)
+    assert read == [b"onetwo"]
+    with pytest.raises(InputError, match="/dev/full cannot be written: No space"), growing_file("/dev/full") as write:
+        write("one")
+    threading.Thread(target=lambda: pipe.open("rb").close(), daemon=True).start()
+    with pytest.raises(InputError, match="pipe cannot be written: Broken pipe"), growing_file(str(pipe)) as write:
+        write("n" * 1_000_000)
 
 
 def test_a_pipe_of_the_shell_is_written_to_though_it_has_no_name():
@@ -157,12 +176,18 @@ def test_names_that_are_none_are_bad_input(name: str, capsys, tmp_path: Path, mo
 
 
 def test_a_folder_and_a_missing_one_are_bad_input(tmp_path: Path):
-    for target in (tmp_path, tmp_path / "none" / "out"):
-        with pytest.raises(InputError, match="cannot be written"):
-            write_file(str(target), b"new")
+    (tmp_path / "old").touch()
+    for target in ("", "none/out", "old/", "new/", "old/out", "old/."):
+        with pytest.raises(InputError, match=r"cannot be written: (Is a|No such file or|Not a) directory"):
+            write_file(f"{tmp_path}/{target}", b"new")
+    assert names(tmp_path) == ["old"]
 
 
 def test_standard_output_has_the_file_and_nothing_else(tmp_path: Path):
+    command = [sys.executable, "-m", "dra_alloc", "lint", str(EXAMPLES / "workloads"), "--write-baseline", "--baseline"]
+    done = subprocess.run([*command, "-"], capture_output=True, check=True)
+    assert json.loads(done.stdout)["findings"] == {}
+    assert done.stderr == b"-: 0 findings written\n"
     packed = tmp_path / "packed"
     command = [sys.executable, "-m", "dra_alloc", "snapshot", "pack", CLUSTER, "-o"]
     done = subprocess.run([*command, "-"], capture_output=True, check=True)

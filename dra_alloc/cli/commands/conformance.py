@@ -68,14 +68,14 @@ def _run(options: Namespace) -> int:
     Raises: InputError, before anything is printed, also where the implementation cannot be started.
     """
     from dra_alloc.cli.exit_codes import ExitCode
-    from dra_alloc.cli.output import show
-    from dra_alloc.cli.writing import checked, write_file
+    from dra_alloc.cli.output import file_beside_answer, show
+    from dra_alloc.cli.writing import write_file
     from dra_alloc.testing.client import Client
     from dra_alloc.testing.conformance import hold
     from dra_alloc.testing.junit import junit
 
     if options.junit is not None:
-        checked(options.junit)  # before hours of questions
+        file_beside_answer(options, "junit")  # before hours of questions
     questions = _questions(options)
     first = next(questions, None)
     if first is None:

@@ -207,13 +207,14 @@ def _rewritten(texts: Sequence[MendedText]) -> bool:
 def _write_baseline(options: Namespace, found: Linted) -> int:
     """Write what is found; nothing where not all was looked at."""
     from dra_alloc.cli.exit_codes import ExitCode
-    from dra_alloc.cli.output import write
-    from dra_alloc.cli.writing import write_file
+    from dra_alloc.cli.output import tell_written
+    from dra_alloc.cli.writing import checked, write_file
     from dra_alloc.linting.baselines import baseline_of
-    from dra_alloc.report.layout import inert, plural, printable
+    from dra_alloc.report.layout import plural
 
     if _undecided():
         return ExitCode.UNDECIDED
-    write_file(options.baseline, baseline_of(found.findings).encode())
-    write(inert(printable(f"{options.baseline}: {plural(len(found.findings), 'finding')} written\n")))
+    target = checked(options.baseline)
+    write_file(target, baseline_of(found.findings).encode())
+    tell_written(target, f"{options.baseline}: {plural(len(found.findings), 'finding')} written")
     return ExitCode.OK

@@ -40,14 +40,13 @@ def _pack(options: Namespace) -> int:
     """
     from dra_alloc.cli.exit_codes import ExitCode
     from dra_alloc.cli.nothing import check_stdin_once
-    from dra_alloc.cli.output import tell, warn, write
+    from dra_alloc.cli.output import tell_written, warn
     from dra_alloc.cli.writing import STDOUT, checked, is_one_file, write_file
     from dra_alloc.errors import InputError
     from dra_alloc.manifest import load
     from dra_alloc.manifest.read.inputs import STDIN, files_of
     from dra_alloc.manifest.snapshot.header import Folder, Input, note_folders, note_inputs
     from dra_alloc.manifest.snapshot.packed import pack
-    from dra_alloc.report.layout import inert, printable
 
     target = checked(options.output)
     check_stdin_once(options.files)
@@ -66,8 +65,5 @@ def _pack(options: Namespace) -> int:
     warn(*documents.warnings)
     counts = f"{len(documents.slices)} slices, {len(documents.claims)} claims, {len(documents.nodes)} nodes"
     done = f"{target}: {counts}, {len(data)} bytes"
-    if target == STDOUT:
-        tell(done)
-    else:
-        write(inert(printable(done)) + "\n")
+    tell_written(target, done)
     return ExitCode.OK

@@ -44,15 +44,22 @@ class LateSpec:
     def record(self) -> Any:
         """Return the whole spec. Raises: ManifestError, if it is damaged in a way that its checksum hides."""
         if self._record is None:
+            packed = self._packed
             try:
                 # Never more than was said, which is what was counted: a small snapshot is not a large one unseen.
-                text = zlib.decompressobj(zdict=USUAL).decompress(self._packed.packed, self._packed.size)
+                text = zlib.decompressobj(zdict=USUAL).decompress(packed.packed, packed.size)
                 devices, counters = _lists_decoder().decode(text)
             except (zlib.error, *UNDECODABLE):
-                said = "a damaged snapshot: a slice of it is none that dra-alloc writes"
-                raise ManifestError([Problem(said, Where(file=self._file))]) from None
+                raise self._damaged() from None
+            # What was said of the devices before anybody saw them was believed.
+            if outline_of(devices) != _outline(packed) or bool(counters) != packed.counting:
+                raise self._damaged()
             self._record = msgspec.structs.replace(self._head, devices=devices, shared_counters=counters)
         return self._record
+
+    def _damaged(self) -> ManifestError:
+        said = "a damaged snapshot: a slice of it is none that dra-alloc writes"
+        return ManifestError([Problem(said, Where(file=self._file))])
 
     @property
     def shared_counters(self) -> tuple[Any, ...]:
@@ -113,9 +120,13 @@ def packed_slice(item: ResourceSlice) -> PackedSlice:
 def slice_from_packed(packed: PackedSlice, file: str) -> tuple[ResourceSlice, Outline]:
     """Return the slice in a snapshot of that name, and what is known of its devices."""
     spec = LateSpec(packed, file)
-    repeats, consumes, waits, simple, versions = packed.outline
     made = _slice_record()(api_version=_API_VERSION, kind="ResourceSlice", metadata=packed.metadata, spec=spec)
-    return cast(ResourceSlice, made), Outline(repeats, consumes, waits, simple, frozenset(versions))
+    return cast(ResourceSlice, made), _outline(packed)
+
+
+def _outline(packed: PackedSlice) -> Outline:
+    repeats, consumes, waits, simple, versions = packed.outline
+    return Outline(repeats, consumes, waits, simple, frozenset(versions))
 
 
 @cache

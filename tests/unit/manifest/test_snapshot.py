@@ -368,6 +368,21 @@ def test_a_small_snapshot_never_becomes_a_large_one(tmp_path: Path, dump: Path, 
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("lie", range(6))
+def test_what_is_said_of_devices_before_they_are_unpacked_is_held_against_them(dump: Path, lie: int) -> None:
+    for item in load([dump]).slices:
+        packed = late_slices.packed_slice(item)
+        assert late_slices.slice_from_packed(packed, "s")[0].spec.devices == item.spec.devices
+        said = list(packed.outline)
+        if lie < len(said):
+            said[lie] = ["9.9.9"] if isinstance(said[lie], list) else not said[lie]
+            packed.outline = (*said,)  # type: ignore[assignment]  # of the same length
+        else:
+            packed.counting = not packed.counting
+        with pytest.raises(ManifestError, match="s: a damaged snapshot"):
+            _ = late_slices.slice_from_packed(packed, "s")[0].spec.devices
+
+
 def test_devices_that_are_all_alike_are_still_packed_within_the_ratio(tmp_path: Path, dump: Path) -> None:
     slices: Any = load([dump]).slices
     alike = tuple(msgspec.structs.replace(slices[1].spec.devices[0], name=f"{each}" * 40) for each in range(100))
