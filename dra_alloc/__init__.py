@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from dra_alloc.errors import (
         DraAllocError,
         EngineUnavailable,
-        FeatureDisabled,
         InputError,
         InternalError,
         ManifestError,
@@ -74,7 +73,6 @@ __all__ = [
     "Event",
     "ExpandedPod",
     "Expansion",
-    "FeatureDisabled",
     "FewestNodes",
     "Fits",
     "Gang",
@@ -134,7 +132,6 @@ _HOMES = {
     "Event": "dra_alloc.cluster.edits.events",
     "ExpandedPod": "dra_alloc.pods.expanding",
     "Expansion": "dra_alloc.scenario.expand",
-    "FeatureDisabled": "dra_alloc.errors",
     "FewestNodes": "dra_alloc.solve.best.objectives",
     "Fits": "dra_alloc.cluster.fits",
     "Gang": "dra_alloc.scenario.gang.types",

@@ -17,7 +17,6 @@ from typing import Final, TypeVar
 __all__ = [
     "DraAllocError",
     "EngineUnavailable",
-    "FeatureDisabled",
     "InputError",
     "InternalError",
     "ManifestError",
@@ -141,10 +140,6 @@ class ManifestError(InputError):
 
 class UnknownReference(InputError):
     """An object names another one that was not given, such as a missing DeviceClass."""
-
-
-class FeatureDisabled(InputError):
-    """An object uses a feature whose gate is off in the chosen release."""
 
 
 class SelectorError(InputError):

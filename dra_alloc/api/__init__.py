@@ -118,11 +118,6 @@ from dra_alloc.api.meta import (
     OwnerReference,
     Timestamp,
 )
-from dra_alloc.api.names import (
-    DeviceID,
-    PoolID,
-    SharedDeviceID,
-)
 from dra_alloc.api.poolstatus import (
     PartitionSummary,
     PoolStatus,
@@ -193,7 +188,6 @@ __all__ = [
     "DeviceClassSpec",
     "DeviceConstraint",
     "DeviceCounterConsumption",
-    "DeviceID",
     "DeviceRequest",
     "DeviceRequestAllocationResult",
     "DeviceSelector",
@@ -250,7 +244,6 @@ __all__ = [
     "PodSchedulingGroup",
     "PodSpec",
     "PodStatus",
-    "PoolID",
     "PoolStatus",
     "PreferredSchedulingTerm",
     "PriorityClass",
@@ -284,7 +277,6 @@ __all__ = [
     "ServiceSpec",
     "ShareableCapacity",
     "ShareableSummary",
-    "SharedDeviceID",
     "Taint",
     "Timestamp",
     "Toleration",

@@ -54,7 +54,6 @@ def _said(key: str, operator: str, values: frozenset[str]) -> str:
     return key if operator == "Exists" else f"!{key}"
 
 
-EVERYTHING: Final = LabelTest()
 NOTHING: Final = LabelTest(nothing=True)
 _TESTS: Final[Mapping[str, _Test]] = {
     "In": lambda value, wanted: value in wanted,

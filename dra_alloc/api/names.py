@@ -1,5 +1,5 @@
 """
-Identities of devices and pools, and the API server's rules for names.
+The API server's rules for names.
 
 Every ``*_faults`` function returns nothing for a good name. Two sets of words
 exist: the hand-written ones and, with ``declarative=True``, those of the
@@ -14,39 +14,6 @@ from typing import Final, NamedTuple
 
 from dra_alloc.api.go_text import quote
 from dra_alloc.remembered import of_short_texts
-
-
-class PoolID(NamedTuple):
-    """A pool: names are unique per driver only."""
-
-    driver: str
-    pool: str
-
-    def __str__(self) -> str:
-        return "/".join(self)
-
-
-class DeviceID(NamedTuple):
-    """A device in the cluster; prints as ``driver/pool/device``."""
-
-    driver: str
-    pool: str
-    device: str
-
-    def __str__(self) -> str:
-        return "/".join(self)
-
-
-class SharedDeviceID(NamedTuple):
-    """One share of a device that several claims hold; an empty `share_id` is an exclusive hold."""
-
-    driver: str
-    pool: str
-    device: str
-    share_id: str = ""
-
-    def __str__(self) -> str:
-        return "/".join(self)
 
 
 class NameFault(NamedTuple):

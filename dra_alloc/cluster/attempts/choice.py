@@ -16,8 +16,6 @@ from dra_alloc.pods.scores.table import totals
 from dra_alloc.releases import Release
 from dra_alloc.solve.outcome import Solved, SolveOutcome
 
-#: How a node is chosen among those that fit.
-NodeChoice = str
 #: As many nodes are always looked at; with more the scheduler stops once it has found a share of all.
 _ALWAYS: Final = 100
 _LEAST_SHARE: Final = 5

@@ -155,6 +155,3 @@ _MORE: Final[Mapping[str, Callable[[Json], None]]] = {
     "nodes": _everywhere,
     "pools": _one_pool,
 }
-
-#: The rules that can be left out.
-STRIPPED: Final = tuple(sorted({*_OF_DEVICES, *_OF_ASKS, *_OF_REQUESTS, *OF_CONSTRAINTS, *_MORE}))

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dra_alloc.api import DeviceID, PoolID, SharedDeviceID
 from dra_alloc.api import names as n
 from dra_alloc.api.go_text import quote
 
@@ -202,11 +201,3 @@ def test_faults_print_as_the_api_server_does() -> None:
 )
 def test_texts_are_quoted_as_go_quotes(text: str, quoted: str) -> None:
     assert quote(text) == quoted
-
-
-def test_identities_print_and_sort() -> None:
-    device = DeviceID("d.com", "node-a", "gpu-0")
-    assert str(device) == "d.com/node-a/gpu-0"
-    assert str(PoolID("d.com", "node-a")) == "d.com/node-a"
-    assert str(SharedDeviceID(*device, "share")) == "d.com/node-a/gpu-0/share"
-    assert DeviceID("a", "b", "a") < DeviceID("b", "a", "a")
