@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from dra_alloc.pods.gangs.trees import GroupTree, has_enough
 
@@ -22,13 +22,22 @@ class Standing(StrEnum):
     UNDECIDED = "undecided"
 
 
+#: Why something is not tried, by a code that stays and in words; no code where it is tried.
+KeptOut: TypeAlias = tuple[str, str]
+TRIED: Final[KeptOut] = ("", "")
 #: The code of what is asked for and not modelled: whether it is let in, or placed, is not known.
 NOT_MODELLED: Final = "not-modelled"
+#: Codes of what comes by itself, all others but what is not modelled being for somebody to mend.
+_STANDINGS: Final = {
+    NOT_MODELLED: Standing.UNDECIDED,
+    "no-prebuilt-workload": Standing.WAITING,
+    "pod-group-incomplete": Standing.WAITING,
+}
 
 
 def kept_out(code: str) -> Standing:
     """Return where something stands that is not tried, by the code of the reason."""
-    return Standing.UNDECIDED if code == NOT_MODELLED else Standing.INADMISSIBLE
+    return _STANDINGS.get(code, Standing.INADMISSIBLE)
 
 
 class QueueAdmission(Protocol):

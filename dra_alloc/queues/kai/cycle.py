@@ -16,7 +16,7 @@ from dra_alloc.queues.kai.fair_share import UNLIMITED, Claimant, fair_shares
 from dra_alloc.queues.kai.objects import RESOURCES, KaiObjects, KaiQueue
 from dra_alloc.queues.kai.reclaim import Amounts, Holder, KaiHolding
 from dra_alloc.queues.ledger import QueueLedger
-from dra_alloc.queues.standing import GangStanding, Standing, kept_out
+from dra_alloc.queues.standing import TRIED, GangStanding, KeptOut, Standing, kept_out
 
 #: The priority from which on nobody evicts a job.
 FIRM: Final = 100
@@ -41,7 +41,7 @@ class KaiJob:
     priority: int = 50
     preemptible: bool = True
     number: int = 0
-    against: tuple[str, str] = ("", "")
+    against: KeptOut = TRIED
     after: int | None = None
 
 
@@ -185,7 +185,7 @@ class KaiCycle:
         waiting = _Waiting(job, set(job.placed))
         heapq.heappush(self._heaps.setdefault(job.queue, []), (waiting.rank, number, waiting))
 
-    def _against(self, job: KaiJob) -> tuple[str, str]:
+    def _against(self, job: KaiJob) -> KeptOut:
         """Return why a job is not tried at all. Spec: KAI-15."""
         if job.against[0]:
             return job.against
@@ -195,7 +195,7 @@ class KaiCycle:
             return "no-queue", f"there is no queue {job.queue}"
         if job.queue in self._parents:
             return "queue-not-leaf", f"queue {job.queue} has queues below it, and jobs are in those at the end"
-        return "", ""
+        return TRIED
 
     def _turn(self, waiting: _Waiting, number: int, place: Place, found: dict[int, KaiStanding]) -> None:
         """Try the next pods of a job, and let it wait its turn for more of them."""

@@ -20,7 +20,7 @@ from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.kai.cycle import FIRM
 from dra_alloc.queues.kai.objects import KaiObjects
 from dra_alloc.queues.reading import whole_number
-from dra_alloc.queues.standing import NOT_MODELLED
+from dra_alloc.queues.standing import NOT_MODELLED, TRIED, KeptOut
 from dra_alloc.queues.topologies import constrained
 
 SCHEDULER: Final = "kai-scheduler"
@@ -65,7 +65,7 @@ class KaiPods:
     priority: int
     preemptible: bool
     created: str
-    against: tuple[str, str] = ("", "")
+    against: KeptOut = TRIED
     gang: PodGang | None = None
 
     @property
@@ -198,7 +198,7 @@ def _attached(
     for number in numbers:
         by_name.setdefault(pods[number].pod.metadata.labels.get(_SUB_GROUP, ""), []).append(number)
     leaves = {each.name for each in group.below if not any(one.parent == each.name for one in group.below)} or {""}
-    against = ("", "")
+    against = TRIED
     stray = sorted(by_name.keys() - leaves)
     if stray:
         called = f"group {stray[0]} of {name}" if stray[0] else f"no group of {name}"
@@ -229,7 +229,7 @@ def _of_owner(
     preemptible = {"preemptible": True, "non-preemptible": False}.get(labels.get(_PREEMPTIBLE, ""), priority < FIRM)
     queue = labels.get(QUEUE) or labels.get("project") or _DEFAULT_QUEUE
     created = owner.metadata.creation_timestamp or "~"
-    against = ("", "")
+    against = TRIED
     if _skips(first):
         against = "not-grouped", f"{_SKIP} is set, and no annotation {ATTACHED} attaches the pods to a PodGroup"
     if _in_segments(first):

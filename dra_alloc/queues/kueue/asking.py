@@ -16,9 +16,8 @@ from dra_alloc.problem.requests import IMPLICIT
 from dra_alloc.queues.kueue.charge import ChargeRefused, Charging
 from dra_alloc.queues.kueue.mappings import DeviceClassMapping
 from dra_alloc.queues.kueue.objects import KueueObjects
-from dra_alloc.queues.kueue.pod_groups import Unmade
 from dra_alloc.queues.kueue.quotas import amount_units
-from dra_alloc.queues.standing import NOT_MODELLED
+from dra_alloc.queues.standing import NOT_MODELLED, TRIED, KeptOut
 from dra_alloc.queues.systems import QueueSystem
 
 _INTEGRATION: Final = "KueueDRAIntegration"
@@ -55,7 +54,7 @@ class QueuedWorkload:
     number: int = 0
     given: Mapping[str, Mapping[str, str]] | None = None
     lacks_priority: str = ""
-    unmade: Unmade | None = None
+    unmade: KeptOut = TRIED
     least: int = 0
 
 

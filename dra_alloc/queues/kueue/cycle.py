@@ -27,7 +27,7 @@ from dra_alloc.queues.kueue.topology import DomainCounts
 from dra_alloc.queues.kueue.tree import QuotaFit, QuotaTree
 from dra_alloc.queues.kueue.unnamed import is_nameless
 from dra_alloc.queues.ledger import Key
-from dra_alloc.queues.standing import NOT_MODELLED, Standing, kept_out
+from dra_alloc.queues.standing import NOT_MODELLED, TRIED, KeptOut, Standing, kept_out
 from dra_alloc.work import BudgetExhausted
 
 _TOPOLOGIES: Final = "TopologyAwareScheduling"
@@ -57,7 +57,7 @@ class QueueStanding:
     @property
     def asks(self) -> bool:
         """Whether it waits for quota, as nothing does of which Kueue makes no Workload yet."""
-        return self.standing is Standing.WAITING and (self.workload.unmade is None or bool(self.doubt))
+        return self.standing is Standing.WAITING and (not self.workload.unmade[0] or bool(self.doubt))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +148,9 @@ def _nominated(
     name = local.cluster_queue if local is not None else ""
     if workload.given is not None and not any(each is not None and each.held == DRAINS for each in (local, queue)):
         return _admitted_before(workload, workload.given, (name, queue), objects, around.assigned)
-    if workload.unmade is not None and workload.unmade[0] is not Standing.UNDECIDED:
-        standing, code, said = workload.unmade
-        return QueueStanding(workload, standing, name, code, (said,))
+    code, why = workload.unmade
+    if code not in ("", NOT_MODELLED):
+        return QueueStanding(workload, kept_out(code), name, code, (why,))
     if is_nameless(workload.local_queue):
         said = "it names no queue, and by manageJobsWithoutQueueName Kueue holds back what names none"
         return _out(workload, name, "no-queue", said)
@@ -185,8 +185,8 @@ def _nominated(
 
 def _doubt(workload: QueuedWorkload) -> str:
     """Return why it is not known whether a workload is let in whose quota suffices. Spec: KUEUE-48."""
-    if workload.unmade is not None:
-        return workload.unmade[2]
+    if workload.unmade[0]:
+        return workload.unmade[1]
     beyond = next((found for each in workload.sets if (found := not_asked_here(each.pod))), "")
     return f"annotation {beyond} is not modelled: whether and where its pods go is not known" if beyond else ""
 
@@ -215,7 +215,7 @@ def _admitted_before(
     return QueueStanding(workload, Standing.UNDECIDED, queue, NOT_MODELLED, (said,))
 
 
-def _inactive(queue: ClusterQueue, objects: KueueObjects) -> tuple[str, str]:
+def _inactive(queue: ClusterQueue, objects: KueueObjects) -> KeptOut:
     """Return why a queue takes nobody, by code and in words, if it does not. Spec: KUEUE-26, KUEUE-43."""
     if queue.idle:
         return "queue-inactive", queue.idle
@@ -232,7 +232,7 @@ def _inactive(queue: ClusterQueue, objects: KueueObjects) -> tuple[str, str]:
     if unchecked:
         return "check-missing", f"there is no AdmissionCheck {first_few(unchecked)}"
     idle = [each for each in checks if objects.checks[each].active is False]
-    return ("check-inactive", f"AdmissionCheck {first_few(idle)} is not active") if idle else ("", "")
+    return ("check-inactive", f"AdmissionCheck {first_few(idle)} is not active") if idle else TRIED
 
 
 def _elsewhere(queue: ClusterQueue | None, objects: KueueObjects) -> str:

@@ -10,16 +10,13 @@ from typing import Final
 from dra_alloc.api import Pod
 from dra_alloc.errors import first_few, in_brief
 from dra_alloc.queues.reading import whole_number
-from dra_alloc.queues.standing import NOT_MODELLED, Standing, kept_out
+from dra_alloc.queues.standing import NOT_MODELLED, TRIED, KeptOut
 
 POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
 TOTAL: Final = "kueue.x-k8s.io/pod-group-total-count"
 _FAST: Final = "kueue.x-k8s.io/pod-group-fast-admission"
 _MOST_SETS: Final = 8
 _DIGITS: Final = 9
-
-#: Why Kueue makes no Workload: where its pods stand, a code that stays, and the reason.
-Unmade = tuple[Standing, str, str]
 
 
 def of_group(pod: Pod) -> str:
@@ -28,11 +25,9 @@ def of_group(pod: Pod) -> str:
     return f"{pod.metadata.namespace or ''}/{group}" if group else ""
 
 
-def no_workload_of(
-    pods: Sequence[Pod], there: Iterable[Pod], sets: int, queue_of: Callable[[Pod], str]
-) -> Unmade | None:
+def no_workload_of(pods: Sequence[Pod], there: Iterable[Pod], sets: int, queue_of: Callable[[Pod], str]) -> KeptOut:
     """
-    Return why Kueue makes no Workload of a group's pods, None where it does; `there` are pods of it in the cluster.
+    Return why Kueue makes no Workload of a group's pods, if it makes none; `there` are pods of it in the cluster.
 
     Spec: KUEUE-38.
     """
@@ -41,26 +36,22 @@ def no_workload_of(
     malformed = [each for each in totals if not whole_number(each, _DIGITS)]
     if malformed:
         said = f"is {in_brief(malformed[0])}, and has to be a whole number above 0" if malformed[0] else "is missing"
-        return _kept("pod-group-malformed", f"of a pod of its group annotation {TOTAL} {said}")
+        return "pod-group-malformed", f"of a pod of its group annotation {TOTAL} {said}"
     if len(totals) > 1:
-        return _kept("pod-group-malformed", f"pods of its group have different {TOTAL}: {first_few(totals)}")
+        return "pod-group-malformed", f"pods of its group have different {TOTAL}: {first_few(totals)}"
     if len(queues) > 1:
-        return _kept("pod-group-malformed", f"pods of its group have different queues: {first_few(queues)}")
+        return "pod-group-malformed", f"pods of its group have different queues: {first_few(queues)}"
     if sets > _MOST_SETS:
-        return _kept("pod-group-malformed", f"pods of its group are of {sets} kinds, and Kueue takes {_MOST_SETS}")
+        return "pod-group-malformed", f"pods of its group are of {sets} kinds, and Kueue takes {_MOST_SETS}"
     wanted, count = int(totals[0]), len({each.metadata.full_name for each in (*pods, *filter(_counts, there))})
     said = f"its group has {count} pods, and by {TOTAL} there are {wanted}"
     if count > wanted:
-        return _kept(NOT_MODELLED, f"{said}: Kueue deletes those beyond, and which these are is not known")
+        return NOT_MODELLED, f"{said}: Kueue deletes those beyond, and which these are is not known"
     if count < wanted and _FAST in pods[0].metadata.annotations:
-        return _kept(NOT_MODELLED, f"{said}: admission before all are there is not modelled")
+        return NOT_MODELLED, f"{said}: admission before all are there is not modelled"
     if count < wanted:
-        return Standing.WAITING, "pod-group-incomplete", f"{said}: Kueue makes no Workload before all are there"
-    return None
-
-
-def _kept(code: str, said: str) -> Unmade:
-    return kept_out(code), code, said
+        return "pod-group-incomplete", f"{said}: Kueue makes no Workload before all are there"
+    return TRIED
 
 
 def _counts(pod: Pod) -> bool:

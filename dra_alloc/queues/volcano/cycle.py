@@ -10,7 +10,7 @@ from typing import Final
 
 from dra_alloc.api import Quantity, ResourceClaim
 from dra_alloc.pods.gangs.trees import GroupTree, has_enough, pods_missing
-from dra_alloc.queues.standing import GangStanding, Standing, kept_out
+from dra_alloc.queues.standing import TRIED, GangStanding, KeptOut, Standing, kept_out
 from dra_alloc.queues.systems import QueueDefect, QueueSystem
 from dra_alloc.queues.volcano.enqueue import DeviceMinimum, device_minimum, enqueue_refusal
 from dra_alloc.queues.volcano.objects import CONSUMABLE, DRA, ROOT, VolcanoObjects, VolcanoQueue
@@ -39,7 +39,7 @@ class VolcanoJob:
     placed: frozenset[int] = frozenset()
     priority: int = 0
     number: int = 0
-    against: tuple[str, str] = ("", "")
+    against: KeptOut = TRIED
     minimum: Nanos | None = None
 
     @property
@@ -171,7 +171,7 @@ class VolcanoCycle:
         self._take(job.queue, amounts, devices)
         return VolcanoStanding(job, Standing.ADMITTED, order=order, placed=job.placed, minimum=devices)
 
-    def _against(self, job: VolcanoJob) -> tuple[str, str]:
+    def _against(self, job: VolcanoJob) -> KeptOut:
         if job.against[0]:
             return job.against
         queue = self.objects.queues.get(job.queue)
@@ -181,7 +181,7 @@ class VolcanoCycle:
             return "queue-closed", f"queue {job.queue} is not open"
         if job.queue == ROOT or any(each.parent == job.queue for each in self.objects.queues.values()):
             return "queue-not-leaf", f"queue {job.queue} is above others, and jobs are in those at the end"
-        return "", ""
+        return TRIED
 
     def _refusal(
         self, queue: str, amounts: Nanos, devices: Mapping[str, DeviceMinimum]

@@ -17,7 +17,7 @@ from dra_alloc.pods.workloads.plans import Misfit
 from dra_alloc.pods.workloads.pod_gangs import CLIQUE, PodGang
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.reading import whole_number
-from dra_alloc.queues.standing import NOT_MODELLED
+from dra_alloc.queues.standing import NOT_MODELLED, TRIED, KeptOut
 from dra_alloc.queues.volcano.objects import DEFAULT, VolcanoObjects, in_domains
 from dra_alloc.queues.volcano.sets import (
     gang_of,
@@ -55,7 +55,7 @@ class VolcanoPods:
     queue: str
     priority: int
     created: str
-    against: tuple[str, str] = ("", "")
+    against: KeptOut = TRIED
     minimum: Mapping[str, Any] | None = None
 
 
@@ -125,7 +125,7 @@ def _tree(name: str, least: int, tasks: Mapping[str, int], by_task: Mapping[str,
 
 
 def _of_job(owner: Workload, pods: Pods, numbers: Sequence[int], classes: Mapping[str, int]) -> VolcanoPods:
-    against = ("", "")
+    against = TRIED
     at = "spec.jobTemplate.spec" if owner.kind == "CronJob" else "spec"
     spec = value_at(owner.body, at) or {}
     try:
@@ -200,7 +200,7 @@ def _attached(
     tree = _tree(name, group.least, group.tasks, _by_task(pods, numbers))
     priority = classes.get(group.priority_class, 0)
     created = group.created or "~"
-    against = _NETWORK if group.is_packed else ("", "")
+    against = _NETWORK if group.is_packed else TRIED
     return VolcanoPods(name, "PodGroup", tree, group.queue, priority, created, against, group.minimum)
 
 
@@ -213,7 +213,7 @@ def _alone(kind: str, name: str, pods: Pods, numbers: Sequence[int], classes: Ma
     queue = annotations.get(_QUEUE) or owner.metadata.annotations.get(_QUEUE) or DEFAULT
     priority = first.pod.spec.priority or classes.get(first.pod.spec.priority_class_name or "", 0)
     created = owner.metadata.creation_timestamp or "~"
-    against = _NETWORK if _is_packed(annotations) else ("", "")
+    against = _NETWORK if _is_packed(annotations) else TRIED
     return VolcanoPods(name, kind, GroupTree(name, least, tuple(numbers)), queue, priority, created, against)
 
 

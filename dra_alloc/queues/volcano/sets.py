@@ -12,7 +12,7 @@ from dra_alloc.manifest import Workload
 from dra_alloc.pods.gangs.topology import ANYWHERE
 from dra_alloc.pods.workloads.pod_gangs import CLIQUE, PodGang, pod_gangs, set_faults
 from dra_alloc.pods.workloads.reading import items, text, value_at
-from dra_alloc.queues.standing import NOT_MODELLED
+from dra_alloc.queues.standing import NOT_MODELLED, TRIED, KeptOut
 
 _QUEUE: Final = "scheduling.grove.io/volcano-queue"
 _AFTER: Final = "it is tried after the base gang of its set, which is not modelled"
@@ -47,7 +47,7 @@ def queue_of_set(owner: Workload, default: str) -> str:
     return next(iter(_queues(owner)), default)
 
 
-def refusal_of_set(owner: Workload, gang: PodGang | None) -> tuple[str, str]:
+def refusal_of_set(owner: Workload, gang: PodGang | None) -> KeptOut:
     """Return why a set, or a gang of it, is not tried, by code and in words. Spec: VOLCANO-21."""
     said = [f"{path}: {words}" for path, words in set_faults(owner, None)]
     said += [f"{at}: Volcano is asked for no topology by Grove" for at in _constrained(owner)]
@@ -56,7 +56,7 @@ def refusal_of_set(owner: Workload, gang: PodGang | None) -> tuple[str, str]:
         said.append(f"it and its cliques name several queues of Volcano: {first_few(queues)}")
     if said:
         return "set-refused", f"Grove refuses the set: {first_few(said)}"
-    return (NOT_MODELLED, _AFTER) if gang is None or gang.after else ("", "")
+    return (NOT_MODELLED, _AFTER) if gang is None or gang.after else TRIED
 
 
 def _constrained(owner: Workload) -> Iterator[str]:

@@ -12,8 +12,7 @@ from typing import Final
 from dra_alloc.manifest import Documents, Workload
 from dra_alloc.pods.workloads.reading import items, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
-from dra_alloc.queues.kueue.pod_groups import Unmade
-from dra_alloc.queues.standing import NOT_MODELLED, Standing
+from dra_alloc.queues.standing import NOT_MODELLED, TRIED, KeptOut
 
 #: Which of its owner's Workloads one is.
 _COMPONENT: Final = "kueue.x-k8s.io/component-workload-index"
@@ -34,35 +33,35 @@ class WorkloadsThere:
         every = (*kueue_workloads(dump), *kueue_workloads(manifests))
         return cls(_by_owner(dump), {each.metadata.full_name: each for each in every})
 
-    def of_owner(self, key: OwnerKey, prebuilt: str) -> tuple[Workload | None, Unmade | None]:
+    def of_owner(self, key: OwnerKey, prebuilt: str) -> tuple[Workload | None, KeptOut]:
         """
         Return the Workload of an owner, and why Kueue makes none where one was to be there by its name, `prebuilt`.
 
         Spec: KUEUE-52.
         """
         if not prebuilt:
-            return self.by_owner.get(key), None
+            return self.by_owner.get(key), TRIED
         name = f"{key[1].partition('/')[0]}/{prebuilt}"
         found = self.by_name.get(name)
         said = f"Workload {name} is to be there already, as its label prebuilt-workload-name says"
         if found is None and self.by_name:
-            return None, (Standing.WAITING, "no-prebuilt-workload", f"{said}, and is not: Kueue makes none for it")
+            return None, ("no-prebuilt-workload", f"{said}, and is not: Kueue makes none for it")
         if found is None:
-            return None, (Standing.UNDECIDED, NOT_MODELLED, f"{said}, and there are no Workloads among the files")
+            return None, (NOT_MODELLED, f"{said}, and there are no Workloads among the files")
         if _is_over(found):
-            return found, (Standing.INADMISSIBLE, "workload-finished", f"{said}, and is finished")
-        return found, None
+            return found, ("workload-finished", f"{said}, and is finished")
+        return found, TRIED
 
 
-def in_sync(made: Workload, sets: Sequence[QueuedSet]) -> tuple[Sequence[QueuedSet], Unmade | None]:
+def in_sync(made: Workload, sets: Sequence[QueuedSet]) -> tuple[Sequence[QueuedSet], KeptOut]:
     """Return the pod sets of a Workload that was there before its pods, and why Kueue takes it for another's."""
     own = waiting(made).sets
     if [each.count for each in own] == [each.count for each in sets]:
-        return own, None
+        return own, TRIED
     there, wanted = ([each.count for each in those] for those in (own, sets))
     name = made.metadata.full_name
     said = f"Workload {name} has pods {_counted(there)}, and its job {_counted(wanted)}: Kueue ends it as out of sync"
-    return sets, (Standing.INADMISSIBLE, "workload-out-of-sync", said)
+    return sets, ("workload-out-of-sync", said)
 
 
 def _counted(counts: Sequence[int]) -> str:
@@ -87,11 +86,11 @@ def _group_of(workload: Workload, owner: str) -> str:
     return said or (called[1] if called is not None else "?")
 
 
-def put_off(made: Workload | None) -> Unmade | None:
+def put_off(made: Workload | None) -> KeptOut:
     """Return that a Workload is not to run, if so. Spec: KUEUE-34."""
     if made is None or _is_active(made):
-        return None
-    return Standing.INADMISSIBLE, "workload-inactive", f"Workload {made.metadata.full_name} is not active"
+        return TRIED
+    return "workload-inactive", f"Workload {made.metadata.full_name} is not active"
 
 
 def given(made: Workload | None) -> Mapping[str, Mapping[str, str]] | None:

@@ -20,10 +20,10 @@ from dra_alloc.pods.workloads.reading import flag, text, value_at
 from dra_alloc.queues.kueue.asking import QueuedSet, QueuedWorkload
 from dra_alloc.queues.kueue.labels import QUEUE, kueue_label, labels_path
 from dra_alloc.queues.kueue.objects import KueueObjects
-from dra_alloc.queues.kueue.pod_groups import Unmade, no_workload_of, of_group
+from dra_alloc.queues.kueue.pod_groups import no_workload_of, of_group
 from dra_alloc.queues.kueue.unnamed import is_seen, queue_of
 from dra_alloc.queues.reading import whole_number
-from dra_alloc.queues.standing import Standing
+from dra_alloc.queues.standing import TRIED, KeptOut
 from dra_alloc.scenario.admit.held import SUSPEND
 from dra_alloc.scenario.admit.kueue_made import (
     WorkloadsThere,
@@ -210,10 +210,10 @@ def _of(
     if prebuilt and own is not None:
         there, out_of_sync = in_sync(own, queued)
         called = {each.name: one.name for each, one in zip(queued, there, strict=True)}
-        queued, unmade = there, unmade or out_of_sync
+        queued, unmade = there, unmade if unmade[0] else out_of_sync
         result = replace(result, sets=tuple(called[each] for each in sets))
     workload = replace(_workload(first, len(numbers), by), name=name, local_queue=queue, sets=tuple(queued))
-    unmade = put_off(own) or unmade or workload.unmade
+    unmade = next((each for each in (put_off(own), unmade) if each[0]), workload.unmade)
     return replace(result, workload=replace(workload, given=given(own), unmade=unmade))
 
 
@@ -223,21 +223,21 @@ def _workload(first: ExpandedPod, count: int, by: Queueing) -> QueuedWorkload:
     named = _label(_PRIORITY, owner, first.pod.metadata.labels)
     priority = by.objects.priorities.get(named, first.pod.spec.priority or 0)
     lacks = named if named not in by.objects.priorities else ""
-    least, wrong = _least(owner, count) if owner.kind == "Job" else (0, None)
+    least, wrong = _least(owner, count) if owner.kind == "Job" else (0, TRIED)
     return QueuedWorkload("", "", (), priority, lacks_priority=lacks, unmade=wrong, least=least)
 
 
-def _least(owner: Pod | Workload, count: int) -> tuple[int, Unmade | None]:
+def _least(owner: Pod | Workload, count: int) -> tuple[int, KeptOut]:
     """Return how few pods a Job may be admitted with, or why Kueue refuses it. Spec: KUEUE-51."""
     said = owner.metadata.annotations.get(_LEAST)
     if said is None:
-        return 0, None
+        return 0, TRIED
     least = whole_number(said, _DIGITS) or 0
     if 0 < least < count:
-        return least, None
+        return least, TRIED
     bounds = f"has to be from 1 to {count - 1}, below the number of its pods" if count > 1 else "is for several pods"
     wrong = f"annotation {_LEAST} {bounds}"
-    return 0, (Standing.INADMISSIBLE, "minimum-malformed", wrong)
+    return 0, ("minimum-malformed", wrong)
 
 
 def _without_workload(
@@ -253,7 +253,7 @@ def _without_workload(
         len(made.workload.sets),
         lambda pod: by.queue_of(owners[pod.metadata.full_name], pod),
     )
-    return replace(made, workload=replace(made.workload, unmade=unmade or made.workload.unmade))
+    return replace(made, workload=replace(made.workload, unmade=unmade)) if unmade[0] else made
 
 
 def _alike(pods: Sequence[ExpandedPod]) -> list[str]:
