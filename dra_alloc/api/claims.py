@@ -88,12 +88,17 @@ class DeviceClaim(KubeModel):
     constraints: List[DeviceConstraint] = ()
     config: List[DeviceClaimConfiguration] = ()
 
+    def asked(self) -> Iterator[tuple[str, str, ExactDeviceRequest | DeviceSubRequest]]:
+        """Yield what each request and alternative asks for, with its path and its full name."""
+        for number, request in enumerate(self.requests):
+            if request.exactly is not None:
+                yield f"requests[{number}].exactly", request.name, request.exactly
+            for index, sub in enumerate(request.first_available):
+                yield f"requests[{number}].firstAvailable[{index}]", f"{request.name}/{sub.name}", sub
+
     def class_names(self) -> Iterator[str]:
         """Yield the class that each request and alternative asks for."""
-        for request in self.requests:
-            if request.exactly is not None:
-                yield request.exactly.device_class_name
-            yield from [each.device_class_name for each in request.first_available]
+        return (each.device_class_name for _, _, each in self.asked())
 
 
 class ResourceClaimSpec(KubeModel):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from dra_alloc.api import DeviceSubRequest, ExactDeviceRequest, Node, ResourceClaim
+from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.cel import CompileError
 from dra_alloc.cel.reads import Read
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
@@ -80,16 +80,13 @@ def _reads(allocator: Allocator, claims: Sequence[ResourceClaim]) -> tuple[Read 
     survey = allocator.survey
     try:
         for claim in claims:
-            for request in claim.spec.devices.requests:
-                wires: list[ExactDeviceRequest | DeviceSubRequest] = list(request.first_available)
-                wires += [] if request.exactly is None else [request.exactly]
-                for wire in wires:
-                    if wire.derived_attributes:
+            for _, _, wire in claim.spec.devices.asked():
+                if wire.derived_attributes:
+                    return None
+                for selector in (*survey.find_class(wire.device_class_name).spec.selectors, *wire.selectors):
+                    if selector.cel is None:
                         return None
-                    for selector in (*survey.find_class(wire.device_class_name).spec.selectors, *wire.selectors):
-                        if selector.cel is None:
-                            return None
-                        found.update(survey.selection.program(selector.cel.expression).reads)
+                    found.update(survey.selection.program(selector.cel.expression).reads)
             for constraint in claim.spec.devices.constraints:
                 found.add(Read.of_attribute("" if constraint.stated is None else constraint.stated.attribute))
     except (CompileError, LookupError, ValueError):

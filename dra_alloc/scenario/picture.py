@@ -14,7 +14,7 @@ from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.errors import DraAllocError
-from dra_alloc.pods.taints import CORDON
+from dra_alloc.pods.taints import uncordoned
 from dra_alloc.problem.devices import DeviceKey, DeviceRow
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.check import Check
@@ -199,8 +199,8 @@ def _side(
 def _closed(node: Node) -> Iterator[str]:
     if node.spec.unschedulable:
         yield "cordoned"
-    for each in node.spec.taints:
-        if each.effect in ("NoSchedule", "NoExecute") and each.key != CORDON.key:
+    for each in uncordoned(node).spec.taints:
+        if each.effect in ("NoSchedule", "NoExecute"):
             yield f"taint {each.key}"
 
 

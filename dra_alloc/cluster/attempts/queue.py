@@ -138,10 +138,7 @@ def reserved_up(pod: Pod, claims: Iterable[ResourceClaim], reserved: Callable[[R
 def missing_class(claims: Iterable[ResourceClaim], classes: Mapping[str, DeviceClass]) -> str:
     """Return the scheduler's words for the first DeviceClass that there is not; else nothing."""
     for claim in claims:
-        for request in claim.spec.devices.requests:
-            wanted = [(request.name, request.exactly.device_class_name)] if request.exactly is not None else []
-            wanted += [(f"{request.name}/{sub.name}", sub.device_class_name) for sub in request.first_available]
-            for name, device_class in wanted:
-                if device_class and device_class not in classes:
-                    return f"request {name}: device class {device_class} does not exist"
+        for _, name, wanted in claim.spec.devices.asked():
+            if wanted.device_class_name and wanted.device_class_name not in classes:
+                return f"request {name}: device class {wanted.device_class_name} does not exist"
     return ""

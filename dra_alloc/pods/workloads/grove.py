@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from pydantic import ValidationError
 
@@ -49,6 +49,11 @@ class _Shared:
     def name(self) -> str:
         """The name of the claim."""
         return f"{self.owner}-{'all' if self.index is None else self.index}-{self.template}"
+
+
+def is_set(owner: object) -> TypeGuard[Workload]:
+    """Return whether it is a set of cliques."""
+    return isinstance(owner, Workload) and (owner.group, owner.kind) == ("grove.io", "PodCliqueSet")
 
 
 def pod_clique(workload: Workload, around: Around) -> PodPlan:

@@ -15,6 +15,7 @@ from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.topology import TopologyConstraint
 from dra_alloc.pods.gangs.trees import GroupTree, SubGroup, tree_of
+from dra_alloc.pods.workloads.grove import is_set
 from dra_alloc.pods.workloads.pod_gangs import CLIQUE, PodGang, pod_gangs, set_faults
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
 from dra_alloc.queues.kai.cycle import FIRM
@@ -101,7 +102,7 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
     refusals: dict[int, str] = {}
     for number, each in enumerate(pods):
         owner = each.owner
-        if owner.kind == "PodCliqueSet" and isinstance(owner, Workload) and id(owner) not in gangs:
+        if is_set(owner) and id(owner) not in gangs:
             gangs[id(owner)] = {clique: gang for gang in gangs_of(owner, objects) for clique in gang.cliques}
             refusals[id(owner)] = set_refusal(owner, objects) or queue_of_set(owner)[1]
         gang = gangs.get(id(owner), {}).get(each.pod.metadata.labels.get(CLIQUE, ""))

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from dra_alloc.api import Pod
 from dra_alloc.errors import in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.trees import GroupTree
+from dra_alloc.pods.workloads.grove import is_set
 from dra_alloc.pods.workloads.plans import Misfit
 from dra_alloc.pods.workloads.pod_gangs import CLIQUE, PodGang
 from dra_alloc.pods.workloads.reading import items, number_in, text, value_at
@@ -73,13 +74,13 @@ def volcano_pods(pods: Pods, objects: VolcanoObjects, classes: Mapping[str, int]
     together: dict[tuple[str, str, str], list[int]] = {}
     gangs: dict[int, Mapping[str, PodGang]] = {}
     for number, each in enumerate(pods):
-        if _is_set(each.owner) and id(each.owner) not in gangs:
+        if is_set(each.owner) and id(each.owner) not in gangs:
             gangs[id(each.owner)] = gangs_by_clique(each.owner)
         gang = gang_of(gangs.get(id(each.owner), {}), each.pod.metadata.labels)
         together.setdefault(_key(each, gang), []).append(number)
     for (kind, name, _), numbers in together.items():
         first = pods[numbers[0]]
-        if _is_set(first.owner):
+        if is_set(first.owner):
             gang = gang_of(gangs[id(first.owner)], first.pod.metadata.labels)
             yield _of_set(first.owner, gang, (name, numbers), pods, classes)
         elif kind == "PodGroup":
@@ -90,14 +91,10 @@ def volcano_pods(pods: Pods, objects: VolcanoObjects, classes: Mapping[str, int]
             yield _alone(kind, name, pods, numbers, classes)
 
 
-def _is_set(owner: object) -> TypeGuard[Workload]:
-    return isinstance(owner, Workload) and (owner.group, owner.kind) == ("grove.io", "PodCliqueSet")
-
-
 def _key(each: ExpandedPod, gang: PodGang | None) -> tuple[str, str, str]:
     """Return what pods have in common that are placed together; `gang` is the one of Grove that they are of."""
     pod, owner = each.pod, each.owner
-    if _is_set(owner):
+    if is_set(owner):
         return owner.kind, owner.metadata.full_name if gang is None else f"{owner.namespace}/{gang.name}", "grove.io"
     if isinstance(owner, Workload) and owner.group == _JOB:
         return owner.kind, owner.metadata.full_name, _JOB

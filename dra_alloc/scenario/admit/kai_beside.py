@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeGuard
 
 from dra_alloc.errors import Problem, Where, first_few
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.expanding import ExpandedPod
 from dra_alloc.pods.gangs.trees import SubGroup
+from dra_alloc.pods.workloads.grove import is_set
 from dra_alloc.queues.kai.grouping import ATTACHED, SCHEDULER, TOPOLOGY, gangs_of, is_of_kai, set_faults_of, set_refusal
 from dra_alloc.queues.kai.objects import KaiObjects
 from dra_alloc.queues.standing import NOT_MODELLED, Standing
@@ -34,7 +34,7 @@ class KaiBeside:
         self._requiring: dict[int, str] = {}
         for each in self._pods.values():
             owner = each.owner
-            if _is_set(owner) and id(owner) not in self._refusals:
+            if is_set(owner) and id(owner) not in self._refusals:
                 self._refusals[id(owner)] = set_refusal(owner, objects)
                 self._requiring[id(owner)] = self._required(owner)
         self._attached = Counter(name for each in self._pods.values() if (name := self._group_of(each)))
@@ -98,14 +98,10 @@ def _requires(part: SubGroup) -> bool:
     return bool(part.topology.required or part.topology.against)
 
 
-def _is_set(owner: object) -> TypeGuard[Workload]:
-    return isinstance(owner, Workload) and (owner.group, owner.kind) == ("grove.io", "PodCliqueSet")
-
-
 def sets_without_pods(prepared: Prepared, objects: KaiObjects) -> Iterator[tuple[Workload, Problem]]:
     """Yield why Grove refuses sets that make no pods, so that no answer tells it."""
     making = {id(each.owner) for each in prepared.pods}
     for each in prepared.manifests.workloads:
-        if _is_set(each) and id(each) not in making:
+        if is_set(each) and id(each) not in making:
             for path, said in set_faults_of(each, objects):
                 yield each, Problem(f"Grove refuses the set: {said}", Where(path=path))

@@ -12,7 +12,7 @@ from typing import Final
 from dra_alloc.api import Device, Node, ResourceSlice
 from dra_alloc.cluster.edits.step import NodePattern
 from dra_alloc.manifest import Documents
-from dra_alloc.pods.taints import CORDON
+from dra_alloc.pods.taints import uncordoned
 
 #: From so many values on, a label or an attribute that never has a value twice names what it is on.
 _NAMING: Final = 3
@@ -74,8 +74,7 @@ def _naming(items: Iterable[Iterable[tuple[str, str]]]) -> set[str]:
 
 def _content(node: Node, naming: set[str]) -> Hashable:
     labels = frozenset((key, value) for key, value in node.metadata.labels.items() if key not in naming)
-    taints = tuple(each for each in node.spec.taints if each.key != CORDON.key)
-    return labels, taints, _sorted(node.status.allocatable)
+    return labels, uncordoned(node).spec.taints, _sorted(node.status.allocatable)
 
 
 def _devices(slices: Sequence[ResourceSlice], naming: set[str]) -> Hashable:

@@ -32,6 +32,7 @@ class KnownNames:
 
 #: Members of `Documents` whose kinds there are rules for.
 CHECKED: Final = ("claims", "templates", "classes", "slices", "taint_rules", "pods", "workloads")
+_NO_CLASSES: Final = "neither the manifests nor the cluster have a DeviceClass"
 #: An object and a problem with it, of which the path alone is known.
 _Found = tuple[Any, Problem]
 
@@ -115,24 +116,16 @@ def _compiler(
 
 def _led_nowhere(manifests: Documents, known: KnownNames) -> Iterator[_Found]:
     """Yield every class that is named and not known."""
+    if known.classes is None:
+        return
     asking: list[tuple[Any, DeviceClaim, str]] = []
     asking += [(each, each.spec.devices, "spec.devices") for each in manifests.claims]
     asking += [(each, each.spec.spec.devices, "spec.spec.devices") for each in manifests.templates]
     for item, devices, path in asking:
-        for name, place in _classes(devices, path):
-            if name and known.classes is not None and name not in known.classes:
+        for at, _, wanted in devices.asked():
+            name = wanted.device_class_name
+            if name and name not in known.classes:
                 listed = first_few([in_brief(each) for each in sorted(known.classes)])
-                hint = (
-                    f"known classes: {listed}" if listed else "neither the manifests nor the cluster have a DeviceClass"
-                )
-                yield item, Problem(f"there is no DeviceClass {shortened(name)!r}", Where(path=place), hint)
-
-
-def _classes(devices: DeviceClaim, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the classes that requests name, each with its path."""
-    for number, request in enumerate(devices.requests):
-        at = f"{path}.requests[{number}]"
-        if request.exactly is not None:
-            yield request.exactly.device_class_name, f"{at}.exactly.deviceClassName"
-        for index, sub in enumerate(request.first_available):
-            yield sub.device_class_name, f"{at}.firstAvailable[{index}].deviceClassName"
+                known_ones = f"known classes: {listed}" if listed else _NO_CLASSES
+                place = Where(path=f"{path}.{at}.deviceClassName")
+                yield item, Problem(f"there is no DeviceClass {shortened(name)!r}", place, known_ones)
