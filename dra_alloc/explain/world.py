@@ -7,7 +7,6 @@ is a new world, solved by the same engines as the question itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from operator import attrgetter, is_
 from typing import Any, Final, TypeAlias
@@ -28,6 +27,8 @@ from dra_alloc.api import (
     ResourceClaim,
     ResourceSlice,
 )
+from dra_alloc.explain.shortage import Kinds, Shortages
+from dra_alloc.explain.surroundings import Surroundings
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
 from dra_alloc.problem.inventory import Inventory
 from dra_alloc.problem.occupancy import Occupancy
@@ -35,7 +36,6 @@ from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Feature, Profile, Semantics
 from dra_alloc.solve.allocator import Allocator, State, not_found
-from dra_alloc.solve.columns import Columns
 from dra_alloc.solve.direct import ENGINE
 from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved, Work
@@ -59,50 +59,6 @@ _DEVICES_OF_A_WHOLE_STEP: Final = 128
 _CELLS_OF_A_STEP: Final = 8
 #: What changes make others of; what a part is after one depends on what it was before only.
 _parts: Final = attrgetter("claims", "allocations", "classes", "slices", "taint_rules")
-#: Distinct questions after which a cluster's surroundings are full.
-_MOST_QUESTIONS: Final = 1_000
-
-
-class Surroundings:
-    """
-    A cluster's slices with what is known of them, for the worlds of its nodes that leave them as they are.
-
-    It is for one inventory, and for some refusals only: variations leave as much behind as questions do.
-    """
-
-    def __init__(self, inventory: Inventory, columns: Columns) -> None:
-        self.inventory = inventory
-        self._columns = columns
-        self._classes: dict[str, DeviceClass] = {}
-        self._known: dict[object, Survey] = {}
-        # The classes are kept, so that no others get their ids.
-        self._texts: dict[int, tuple[DeviceClass, str]] = {}
-
-    @property
-    def is_full(self) -> bool:
-        """Return whether so much is known that it is time to begin anew."""
-        return sum(each.counts()["questions"] for each in self._known.values()) > _MOST_QUESTIONS
-
-    def survey(self, classes: Mapping[str, DeviceClass], profile: Profile) -> Survey:
-        """Return what is known to a scheduler, if classes are what they are said to be."""
-        given = self._classes
-        named = tuple([(name, id(given.setdefault(name, each))) for name, each in classes.items()])
-        changed = [(name, self._text(each)) for name, each in classes.items() if each is not given[name]]
-        key = named, tuple(changed), profile
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._first(profile).with_classes(classes)
-        return found
-
-    def _first(self, profile: Profile) -> Survey:
-        """Return what is known to a scheduler, whatever classes are."""
-        found = self._known.get(profile)
-        if found is None:
-            found = self._known[profile] = Survey(self.inventory, self._classes, profile, not_found, self._columns)
-        return found
-
-    def _text(self, each: DeviceClass) -> str:
-        return (self._texts.get(id(each)) or self._texts.setdefault(id(each), (each, json.dumps(each.to_wire()))))[1]
 
 
 class Surveys:
@@ -127,6 +83,8 @@ class Surveys:
         self._used: dict[tuple[int, int, bool], tuple[object, Usage, Occupancy]] = {}
         self._edited: dict[Hashable, tuple[dict[int, tuple[object, object]], ...]] = {}
         self._allocators: dict[tuple[int, ...], tuple[World, Allocator]] = {}
+        self._kinds = Kinds()
+        self._shortages: dict[tuple[int, int], tuple[World, Shortages]] = {}
         # Whether the question ends with an error once a change is made, by its steps.
         self.ending: dict[tuple[str, ...], bool] = {}
 
@@ -151,6 +109,16 @@ class Surveys:
             state = State(survey.inventory, world.classes, usage, world.holders)
             # The world is kept, so that no other object gets one of these ids.
             known = self._allocators[key] = world, Allocator(state, world.profile, survey, occupancy)
+        return known[1]
+
+    def shortages(self, world: World) -> Shortages:
+        """Return what there is not enough of on the world's node."""
+        allocator = self.allocator(world)
+        key = id(allocator), id(world.node)
+        known = self._shortages.get(key)
+        if known is None:
+            # The world is kept, so that no other object gets one of these ids.
+            known = self._shortages[key] = world, Shortages(allocator, world.node, self._kinds)
         return known[1]
 
     def used(self, world: World) -> tuple[Usage, Occupancy]:
@@ -280,12 +248,18 @@ class World(Struct, frozen=True, eq=False):
         """Return the names of the claims that hold a device."""
         return tuple(name for name, allocation in self.allocations.items() if device in _held(allocation))
 
+    def lacks(self) -> bool:
+        """Return whether there are not the devices for one of the requests, whatever is picked for the others."""
+        return self.surveys.shortages(self).lacks(self.claims)
+
     def fits(self) -> bool | None:
         """Return whether the claims can be placed; None if a small budget does not tell."""
         return self.tried().fits
 
     def tried(self, budget: Budget = _BUDGET) -> Tried:
         """Return whether the claims can be placed, and what it took to know."""
+        if self.surveys.shortages(self).refuses(self.claims):
+            return Tried(fits=False, work=self._cost(Work()), plain=True)
         outcome = self.allocator().allocate(self.node, self.claims, budget=budget)
         work = self._cost(outcome.work)
         match outcome:

@@ -31,7 +31,7 @@ from dra_alloc.rules.capacity.policy import AmountError
 from dra_alloc.rules.compatibility_groups import CompatibilityGroups
 from dra_alloc.rules.constraints import CONSTRAINTS
 from dra_alloc.rules.constraints.attribute_constraint import ConstraintRule
-from dra_alloc.rules.constraints.attribute_values import describe, lacking
+from dra_alloc.rules.constraints.attribute_values import describe, is_comparable, lacking
 from dra_alloc.rules.counters.counters import Counters, CountersDisabled, available_counters
 from dra_alloc.rules.counters.per_slice import CountersPerSlice
 from dra_alloc.rules.exclusive_use import ExclusiveUse
@@ -61,6 +61,7 @@ __all__ = [
     "consumption",
     "describe",
     "install",
+    "is_comparable",
     "lacking",
     "panic",
     "tolerates",

@@ -97,6 +97,7 @@ class About(Enum):
     NODE = auto()
     SELECTORS = auto()
     USE = auto()
+    TAINTS = auto()
     COUNTERS = auto()
     CONSTRAINT = auto()
     CAPACITY = auto()

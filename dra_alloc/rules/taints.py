@@ -10,7 +10,7 @@ from dra_alloc.api import DeviceTaint, DeviceToleration
 from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
-from dra_alloc.rules.base import Pick, Reason, Rule
+from dra_alloc.rules.base import About, Pick, Reason, Rule
 
 
 def barring(device: DeviceRow, profile: Profile) -> tuple[DeviceTaint, ...]:
@@ -45,6 +45,7 @@ class Taints(Rule):
     """
 
     code = "taint-not-tolerated"
+    about = About.TAINTS
     spec = ("TAINT-1", "TAINT-2", "OLD-4")
     __slots__ = ("_profile",)
 

@@ -53,7 +53,7 @@ def _claim(index: int, claim: ResourceClaim, admission: Admission, ids: Iterator
     rows: list[RequestRow] = []
     least = 0
     for request in claim.spec.devices.requests:
-        row = _request(index, name, request, admission, ids)
+        row = request_row(index, name, request, admission, ids)
         more = min(ask.count for ask in row.asks)
         if not per_claim and least + more > ALLOCATION_RESULTS_MAX:
             _stop(
@@ -94,9 +94,14 @@ class _Names(NamedTuple):
 _Wire = ExactDeviceRequest | DeviceSubRequest
 
 
-def _request(
+def request_row(
     claim_index: int, claim: str, request: DeviceRequest, admission: Admission, ids: Iterator[int]
 ) -> RequestRow:
+    """
+    Return a request as a row, each of its alternatives with the next of the ids.
+
+    Raises: SearchStopped.
+    """
     if request.first_available and not admission.profile.on(Feature.PRIORITIZED_LIST):
         _stop(
             f"claim {claim}, request {request.name}: has subrequests, but the DRAPrioritizedList feature is disabled",

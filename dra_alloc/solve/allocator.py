@@ -18,7 +18,7 @@ from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import ClaimRow, claim_name
 from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
-from dra_alloc.rules import Context, Rule, SearchStopped, available_counters, install
+from dra_alloc.rules import Context, Rule, RuleSet, SearchStopped, available_counters, install
 from dra_alloc.solve.admit import Admission, admit
 from dra_alloc.solve.assemble import Assembly, assemble, forms_of
 from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks
@@ -153,6 +153,10 @@ class Allocator:
         Raises: SearchStopped, GatherError.
         """
         return self._question(node, self.survey.pools(node) if pools is None else pools, claims, rows)
+
+    def rules_on(self, node: Node, pools: Sequence[Pool]) -> RuleSet:
+        """Return the rules for claims without constraints, in their first state."""
+        return install(self._context(node, pools, ()), ())
 
     def told(self, answer: Answer, new_share_id: Callable[[], str] = new_uuid) -> SolveOutcome:
         """Return what the direct engine found as an outcome."""

@@ -13,7 +13,8 @@ from dra_alloc.cluster.defaulting import defaulted
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.errors import first_few
 from dra_alloc.explain.choice import PassedOver, SkippedAlternative, passed_over, skipped_alternatives
-from dra_alloc.explain.world import Surroundings, Surveys, World
+from dra_alloc.explain.surroundings import Surroundings
+from dra_alloc.explain.world import Surveys, World
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import gather
 from dra_alloc.problem.requests import claim_name

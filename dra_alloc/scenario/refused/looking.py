@@ -15,7 +15,8 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.facts import Whose
 from dra_alloc.explain.reasons import WORK, Reasons
-from dra_alloc.explain.world import Surroundings, World
+from dra_alloc.explain.surroundings import Surroundings
+from dra_alloc.explain.world import World
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.scenario.refused.asides import with_asides
 from dra_alloc.scenario.refused.explaining import Holders, world_of

@@ -16,8 +16,8 @@ from dra_alloc.cluster.edits.events import Event
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal, Outcome, Unsatisfiable
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.explain.reasons import reasons
+from dra_alloc.explain.surroundings import Surroundings
 from dra_alloc.explain.tally import explain
-from dra_alloc.explain.world import Surroundings
 from dra_alloc.manifest import Documents
 from dra_alloc.manifest.make.records import record_from_model
 from dra_alloc.problem.requests import claim_name
