@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fuzz.refusals.drawing import DRIVER, RESOURCE, Json
+from fuzz.refusals.drawing import DRIVER, RESOURCE, Json, asks
 
 _SAID = ("matchAttribute", "distinctAttribute")
 _GUARDING = re.compile(
@@ -77,14 +77,6 @@ def _extended(world: Json) -> int:
 def is_asking(world: Json) -> bool:
     """Return whether the pod asks for any devices."""
     return bool(_pending(world) or _extended(world))
-
-
-def _asks(devices: Json) -> Iterator[tuple[str, Json]]:
-    for request in devices["requests"]:
-        if "exactly" in request:
-            yield request["name"], request["exactly"]
-        for sub in request.get("firstAvailable", ()):
-            yield f"{request['name']}/{sub['name']}", sub
 
 
 def _of_pool(world: Json, pool: str) -> list[Json]:
@@ -155,7 +147,7 @@ def _shown(selector: Json) -> str:
 def _selectors(world: Json) -> Iterator[tuple[str, list[Json]]]:
     """Yield the selectors of all requests and classes, by whose they are called."""
     for name, devices in _pending(world).items():
-        for request, ask in _asks(devices):
+        for request, ask in asks(devices):
             yield f'request "{request}"{_owner(world, name)}', ask.get("selectors", [])
     for each in all_of(world, "DeviceClass"):
         yield f"class {each['metadata']['name']}", each["spec"]["selectors"]
@@ -164,7 +156,7 @@ def _selectors(world: Json) -> Iterator[tuple[str, list[Json]]]:
 def asking_for(world: Json) -> Iterator[tuple[int, Callable[[int], Change]]]:
     """Yield, per number of devices and amount of memory above 1, what is asked for and what asking for less is."""
     for claim, devices in _pending(world).items():
-        for name, ask in _asks(devices):
+        for name, ask in asks(devices):
             if ask.get("count", 1) > 1:
                 yield ask["count"], _counting(world, claim, name, ask["count"])
             if "capacity" in ask:
@@ -178,7 +170,7 @@ def asking_for(world: Json) -> Iterator[tuple[int, Callable[[int], Change]]]:
 def _counting(world: Json, claim: str, name: str, wanted: int) -> Callable[[int], Change]:
     def counting(count: int) -> Change:
         def make(made: Json) -> None:
-            dict(_asks(_pending(made)[claim]))[name]["count"] = count
+            dict(asks(_pending(made)[claim]))[name]["count"] = count
 
         which = f'request "{name}"{_owner(world, claim)}'
         return Change(f"asking for {count} instead of {wanted} devices in {which}", "", make)
@@ -189,7 +181,7 @@ def _counting(world: Json, claim: str, name: str, wanted: int) -> Callable[[int]
 def _measuring(world: Json, claim: str, name: str, wanted: int) -> Callable[[int], Change]:
     def measuring(amount: int) -> Change:
         def make(made: Json) -> None:
-            dict(_asks(_pending(made)[claim]))[name]["capacity"]["requests"]["mem"] = f"{amount}Gi"
+            dict(asks(_pending(made)[claim]))[name]["capacity"]["requests"]["mem"] = f"{amount}Gi"
 
         which = f'request "{name}"{_owner(world, claim)}'
         return Change(f"asking for {amount}Gi instead of {wanted}Gi mem in {which}", "", make)
@@ -218,7 +210,7 @@ def _of_claims(world: Json) -> Iterator[Change]:
         owner = _owner(world, name)
         for said in dict.fromkeys(map(_said, devices.get("constraints", ()))):
             yield Change(f"dropping {said}{owner}", f"claim {name} wants {said}", _no_constraint(name, said))
-        for request, ask in _asks(devices):
+        for request, ask in asks(devices):
             of = f'of request "{request}"{owner}'
             shown = list(map(_shown, ask.get("selectors", ())))
             for number in range(len(shown)):
@@ -253,7 +245,7 @@ def _no_constraint(name: str, said: str) -> Callable[[Json], None]:
 
 def _no_selector(name: str, request: str, number: int) -> Callable[[Json], None]:
     def make(world: Json) -> None:
-        dict(_asks(_pending(world)[name]))[request]["selectors"][number]["cel"]["expression"] = "true"
+        dict(asks(_pending(world)[name]))[request]["selectors"][number]["cel"]["expression"] = "true"
 
     return make
 
@@ -275,7 +267,7 @@ def _no_request(name: str, request: str) -> Callable[[Json], None]:
 
 
 def _of_classes(world: Json) -> Iterator[Change]:
-    asked = {ask["deviceClassName"] for devices in _pending(world).values() for _, ask in _asks(devices)}
+    asked = {ask["deviceClassName"] for devices in _pending(world).values() for _, ask in asks(devices)}
     asked |= {"gpu"} if _extended(world) else set()
     for each in all_of(world, "DeviceClass"):
         name = each["metadata"]["name"]
@@ -377,7 +369,7 @@ def _unruled(names: Sequence[str]) -> Callable[[Json], None]:
 def _tolerated(toleration: Json) -> Callable[[Json], None]:
     def make(world: Json) -> None:
         for devices in _pending(world).values():
-            for _, ask in _asks(devices):
+            for _, ask in asks(devices):
                 ask.setdefault("tolerations", []).append(toleration)
 
     return make

@@ -13,7 +13,7 @@ Json: TypeAlias = dict[str, Any]
 DRIVER: Final = "x.io"
 #: What class gpu serves, where it serves an extended resource.
 RESOURCE: Final = "x.io/gpu"
-_API: Final = "resource.k8s.io/v1"
+API: Final = "resource.k8s.io/v1"
 _MODELS: Final = ("a100", "h100", "l4")
 _TAINTS: Final = (("x.io/xid", "79", "NoSchedule"), ("x.io/hot", "", "NoExecute"), ("x.io/slow", "yes", "NoSchedule"))
 #: Taints of nodes: by people, by how a node is, by what it waits for.
@@ -88,7 +88,7 @@ PROFILES: Final = (
     ("--release", "1.35"),
     ("--release", "1.36", *(part for each in _GATES for part in ("--gate", f"{each}=false"))),
 )
-_DUMPED: Final = PROFILES[-2:]
+DUMPED: Final = PROFILES[-2:]
 
 
 def drawn(seed: int) -> Iterator[Json]:
@@ -101,8 +101,8 @@ def drawn(seed: int) -> Iterator[Json]:
     for options in _turns():
         yield {
             "options": list(options),
-            "dumped": options in _DUMPED,
-            "objects": _Drawing(random, options).objects(),
+            "dumped": options in DUMPED,
+            "objects": Drawing(random, options).objects(),
         }
 
 
@@ -111,14 +111,14 @@ def _turns() -> Iterator[tuple[str, ...]]:
         yield from PROFILES
 
 
-class _Drawing:
+class Drawing:
     """One random world: what hardware there is, who holds what, and what is asked for."""
 
     def __init__(self, random: Random, options: tuple[str, ...]) -> None:
         self._random = random
         self._old = options[1] == "1.34"
         self._differs = options in PROFILES[2:]
-        often = 0.6 if options in _DUMPED else 0.3
+        often = 0.6 if options in DUMPED else 0.3
         self._shares = self._differs and self._chance(often)
         self._counts = not self._old and self._chance(often)
         self._extended = self._differs and options[1] != "1.35" and self._chance(0.12)
@@ -138,9 +138,9 @@ class _Drawing:
         made += self._holders(slices)
         made += [self._running(f"p{number}", self._one(nodes)) for number in range(self._one((0, 0, 1, 3)))]
         if self._chance(0.05):
-            made.append(_namespaced("v1", "ResourceQuota", "quota", {"hard": self._one(_QUOTAS)}))
+            made.append(namespaced("v1", "ResourceQuota", "quota", {"hard": self._one(_QUOTAS)}))
         claims = [self._claim(f"c{number}", slices) for number in range(self._one((1, 1, 1, 2, 3)))]
-        claims = [_template(each) if self._chance(0.15) else each for each in claims]
+        claims = [template(each) if self._chance(0.15) else each for each in claims]
         return [*made, *claims, self._pod(claims)]
 
     def _one(self, choices: Any) -> Any:
@@ -168,7 +168,7 @@ class _Drawing:
         pool = {"name": name, "generation": 1, "resourceSliceCount": len(parts) + incomplete}
         return [
             {
-                "apiVersion": _API,
+                "apiVersion": API,
                 "kind": "ResourceSlice",
                 "metadata": {"name": f"{name}-{number}"},
                 "spec": {"driver": DRIVER, "pool": pool, **reach, **part},
@@ -199,7 +199,7 @@ class _Drawing:
     def _class(self, name: str, share: float = 0.6) -> Json:
         expressions = [self._one(_EXPRESSIONS[:3])] if self._chance(share) else []
         spec: Json = {"selectors": [{"cel": {"expression": each}} for each in expressions]}
-        return {"apiVersion": _API, "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
+        return {"apiVersion": API, "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
 
     def _rule(self, number: int, slices: list[Json]) -> Json:
         spec = self._one(slices)["spec"]
@@ -215,7 +215,7 @@ class _Drawing:
         used = {"requests": {"cpu": self._one(("100m", "1", "4")), "memory": "1Gi"}}
         container = {"name": "main", "image": "x", "resources": used, "ports": [_PORT] if self._chance(0.2) else []}
         spec = {"nodeName": node["metadata"]["name"], "containers": [container]}
-        made = _namespaced("v1", "Pod", name, spec)
+        made = namespaced("v1", "Pod", name, spec)
         made["metadata"]["labels"] = {"app": self._one(("db", "web"))}
         return {**made, "status": {"phase": "Running"}}
 
@@ -240,7 +240,7 @@ class _Drawing:
                 result["consumedCapacity"] = {"mem": self._one(("5Gi", "10Gi", "15Gi"))}
             results.append(result)
             requests.append({"name": f"r{number}", "exactly": {"deviceClassName": "any"}})
-        made = _namespaced(_API, "ResourceClaim", name, {"devices": {"requests": requests}})
+        made = namespaced(API, "ResourceClaim", name, {"devices": {"requests": requests}})
         made["status"] = {"allocation": {"devices": {"results": results}}}
         return made
 
@@ -257,7 +257,7 @@ class _Drawing:
                     made["requests"] = [self._one(named)]
                 constraints.append(made)
         devices = {"requests": requests, **({"constraints": constraints} if constraints else {})}
-        return _namespaced(_API, "ResourceClaim", name, {"devices": devices})
+        return namespaced(API, "ResourceClaim", name, {"devices": devices})
 
     def _request(self, name: str, most: int) -> Json:
         if self._chance(0.12):
@@ -295,16 +295,25 @@ class _Drawing:
         spec["containers"] = [{"name": "main", "image": "x", "resources": used, "ports": ports}]
         if self._chance(0.2):
             spec |= self._one(_WISHES)
-        made = _namespaced("v1", "Pod", "pod", spec)
+        made = namespaced("v1", "Pod", "pod", spec)
         made["metadata"]["labels"] = {"app": "new"}
         return made
 
 
-def _namespaced(version: str, kind: str, name: str, spec: Json) -> Json:
+def namespaced(version: str, kind: str, name: str, spec: Json) -> Json:
     meta = {"name": name, "namespace": "ns", "uid": f"u-{name}"}
     return {"apiVersion": version, "kind": kind, "metadata": meta, "spec": spec}
 
 
-def _template(claim: Json) -> Json:
+def template(claim: Json) -> Json:
     """Return a template of which the claim could have been made."""
-    return _namespaced(_API, "ResourceClaimTemplate", claim["metadata"]["name"], {"spec": claim["spec"]})
+    return namespaced(API, "ResourceClaimTemplate", claim["metadata"]["name"], {"spec": claim["spec"]})
+
+
+def asks(devices: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the requests of a claim, and the alternatives of one, by their names."""
+    for request in devices["requests"]:
+        if "exactly" in request:
+            yield request["name"], request["exactly"]
+        for sub in request.get("firstAvailable", ()):
+            yield f"{request['name']}/{sub['name']}", sub

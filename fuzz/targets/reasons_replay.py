@@ -1,9 +1,10 @@
 """
 The reasons of refusals, replayed from outside: every fix helps, none is missing, facts suffice, hints hold.
 
-    python -m fuzz.targets.reasons_replay --cases 1000 [--seed 1]
+    python -m fuzz.targets.reasons_replay --cases 1000 [--seed 1] [--kind gangs]
 
-Asked is the command, with files: whatever it proposes is done to the files, and it is asked again.
+Asked is the command, with files: whatever it proposes is done to the files, and it is asked again. Of seven worlds one
+has a gang, of which `gang` is asked; the others have a pod.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from dra_alloc.cli.main import run
 from dra_alloc.explain.reasons import TWO_CHANGES
 from fuzz.refusals.changes import Change, asking_for, changes_of, guarding, is_asking, writing
 from fuzz.refusals.drawing import Json, drawn
+from fuzz.refusals.gang_replay import check_gang
+from fuzz.refusals.gangs import gangs
 from fuzz.refusals.pod_changes import asking_for_less, of_the_pod, of_the_quota, raising, without_quotas
 from fuzz.target import Broken, Target, command
 
@@ -54,6 +57,9 @@ _OWN: Final = frozenset(
     }
 )
 _POD: Final = "ns/pod"
+#: Who draws worlds, by what is refused in them, and whose turn it is.
+_KINDS: Final = {"pods": drawn, "gangs": gangs}
+_TURNS: Final = (*["pods"] * 6, "gangs")
 
 
 def asked(world: Json, *more: str, text: bool = False) -> tuple[int, str]:
@@ -122,6 +128,8 @@ def _pairwise(options: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _check(world: Json) -> Counter[str]:
     """Return how the world was refused, and how much of what is told of it was tried. Raises: Broken."""
+    if world.get("gang"):
+        return check_gang(world)
     with tempfile.NamedTemporaryFile() as text:
         found = _pod(world, "--report", f"text={text.name}")
         printed = Path(text.name).read_text(encoding="utf-8")
@@ -315,7 +323,16 @@ def _is_nothing(world: Json, pair: Sequence[Change]) -> bool:
     return all(each.fix.startswith("dropping ") for each in pair) and not is_asking(second.of(first.of(world)))
 
 
-TARGET: Final = Target("reasons_replay", drawn, _check, shrinks=False)
+def _worlds(seed: int, kinds: Sequence[str] = tuple(_KINDS)) -> Iterator[Json]:
+    """Return worlds without end, of one kind or of all."""
+    streams = {kind: _KINDS[kind](seed) for kind in kinds}
+    if len(kinds) == 1:
+        yield from streams[kinds[0]]
+    for kind in itertools.cycle(_TURNS):
+        yield next(streams[kind])
+
+
+TARGET: Final = Target("reasons_replay", _worlds, _check, shrinks=False, kinds=tuple(_KINDS))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -193,6 +193,56 @@ def test_what_keeps_pods_from_their_places_is_said(tmp_path, capsys, claims, opt
     assert body["notes"] == []
 
 
+@pytest.mark.parametrize(
+    ("devices", "wanted", "told"),
+    [
+        (
+            4,
+            {"a": 2, "b": 2, "c": 3},
+            (
+                "only 2 of 3 pods fit together (2 on n1), but in another order only 1: their order matters",
+                "no single change that was tried makes room for all of them",
+            ),
+        ),
+        (
+            4,
+            {"c": 3, "a": 2, "b": 2},
+            (
+                "only 2 of 3 pods fit together (2 on n1), but one by one, in this order, only 1: their order matters",
+                "no single change that was tried makes room for all of them",
+            ),
+        ),
+        (
+            5,
+            {"a": 2, "c": 3, "b": 2},
+            (
+                "only 2 of 3 pods fit together (2 on n1), in whatever order",
+                (
+                    'asking for 1 instead of 2 devices in request "r" of every pod like default/a, '
+                    'or asking for 1 instead of 3 devices in request "r" of default/c (then all 3 fit)'
+                ),
+            ),
+        ),
+        (
+            3,
+            {"a": 1, "b": 1, "c": 2},
+            (
+                "only 2 of 3 pods fit together (2 on n1), in whatever order",
+                'asking for 1 instead of 2 devices in request "r" of default/c (then all 3 fit)',
+            ),
+        ),
+    ],
+)
+def test_it_is_told_whether_the_order_matters(tmp_path, capsys, devices, wanted, told):
+    """The order is that of the manifests; what pods of one kind can ask for is told of that kind."""
+    names = ", ".join(f"{{name: d{number}}}" for number in range(devices))
+    head, _, _ = SLICE.replace("NODE", "n1").partition("  devices:")
+    cluster = write_manifest(tmp_path, f"{CLASS}{head}  devices: [{names}]\n", "cluster.yaml")
+    asked = [claim(name).replace("selectors: []", f"count: {count}") for name, count in wanted.items()]
+    _, body = answer(capsys, str(write_manifest(tmp_path, "".join(asked))), "--cluster", str(cluster))
+    assert (body["cause"], body["fix"]) == told
+
+
 def test_a_topology_that_pods_should_have_and_do_not_is_noted(tmp_path, capsys):
     cluster = write_manifest(tmp_path, racks("n1", "n2"), "cluster.yaml")
     manifests = write_manifest(tmp_path, claim("a", BIG) + claim("b", BIG))

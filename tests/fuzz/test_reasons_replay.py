@@ -11,12 +11,40 @@ from pathlib import Path
 import pytest
 
 from dra_alloc.explain.reasons import TWO_CHANGES
+from fuzz.refusals import gang_replay
 from fuzz.refusals.changes import changes_of
-from fuzz.refusals.drawing import Json
+from fuzz.refusals.drawing import API, Json, namespaced
 from fuzz.target import Broken
 from fuzz.targets import reasons_replay
 
 WORLDS = sorted((Path(__file__).parent / "refused").glob("*.json"))
+
+
+def _held(name: str, *devices: str) -> Json:
+    results = [{"request": "r0", "driver": "x.io", "pool": "n0", "device": each} for each in devices]
+    made = namespaced(API, "ResourceClaim", name, {"devices": {"requests": [{"name": "r0", "exactly": ANY}]}})
+    return {**made, "status": {"allocation": {"devices": {"results": results}}}}
+
+
+def _gang() -> Json:
+    """Return a node of four devices, one of which is held, and two pods that want two each."""
+    pool = {"name": "n0", "generation": 1, "resourceSliceCount": 1}
+    devices = [{"name": f"d{number}"} for number in range(4)]
+    slices = {"driver": "x.io", "nodeName": "n0", "pool": pool, "devices": devices}
+    asked = {"devices": {"requests": [{"name": "r0", "exactly": {**ANY, "count": 2}}]}}
+    spec = {"resourceClaims": [{"name": "c", "resourceClaimTemplateName": "t0"}]}
+    containers = [{"name": "main", "image": "x", "resources": {"claims": [{"name": "c"}]}}]
+    pods = [namespaced("v1", "Pod", f"g{number}", {**spec, "containers": containers}) for number in range(2)]
+    cluster = {"apiVersion": API, "kind": "ResourceSlice", "metadata": {"name": "s"}, "spec": slices}
+    made = {"apiVersion": API, "kind": "DeviceClass", "metadata": {"name": "any"}, "spec": {}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n0"}}
+    other = namespaced(API, "ResourceClaimTemplate", "t0", {"spec": asked})
+    objects = [node, cluster, made, _held("h0", "d3"), _held("h1"), other, *pods]
+    return {"options": ["--release", "1.36"], "gang": True, "objects": objects}
+
+
+ANY = {"deviceClassName": "any"}
+GANG = _gang()
 
 
 def world(path: Path) -> Json:
@@ -40,6 +68,30 @@ def test_what_is_wrong_is_found(asked: str, answer: bool, wrong: str, monkeypatc
     monkeypatch.setattr(reasons_replay, asked, lambda *_: answer)
     with pytest.raises(Broken, match=wrong):
         reasons_replay.TARGET.check(world(WORLDS[0]))
+
+
+@pytest.mark.parametrize(
+    ("said", "instead", "wrong"),
+    [
+        ("n0 takes 1 of 2", "n0 takes 2 of 2", "wrong number on n0"),
+        ("in whatever order", "but one by one, as kube-scheduler goes, none", "one by one 1 fit"),
+        ("only 1 of 2 pods fit together (1", "only 2 of 2 pods fit together (2", "1 fit together"),
+        ("by freeing claim ns/h0", "by freeing claim ns/h1", "wrong fix"),
+        (", or taking from others by freeing claim ns/h0", "", "not listed: taking from others by freeing claim ns/h0"),
+    ],
+)
+def test_what_is_wrong_of_a_gang_is_found(said: str, instead: str, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = gang_replay._asked
+    assert gang_replay.check_gang(GANG)["refused gangs"] == 1
+
+    def lying(world: Json, without: str = "") -> tuple[int, Json]:
+        code, told = asked(world, without)
+        assert world is not GANG or said in json.dumps(told)
+        return code, json.loads(json.dumps(told).replace(said, instead)) if world is GANG else told
+
+    monkeypatch.setattr(gang_replay, "_asked", lying)
+    with pytest.raises(Broken, match=wrong):
+        gang_replay.check_gang(GANG)
 
 
 def test_a_fix_after_which_nothing_is_asked_for_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,8 @@ def fell_short(cluster: Cluster, members: Sequence[Member], joint: Gang, topolog
         cause = f"{first.name} fits on no node, not even alone"
         return FellShort(f"{cause}{_why(cluster, first)}", nodes=said)
     if len(asked) == len(different) and set(alone) == {Verdict.PLACED}:
-        return shortfall(cluster, list(different.values()), topology.label if topology and topology.must else "")
+        label = topology.label if topology and topology.must else ""
+        return shortfall(cluster, members, list(different.values()), label)
     return FellShort()
 
 

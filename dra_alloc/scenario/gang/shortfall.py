@@ -23,6 +23,7 @@ from dra_alloc.explain.world import World
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.scenario.gang.gang import GangAnswers, can_place, place_most
+from dra_alloc.scenario.gang.ordering import order_of
 from dra_alloc.scenario.gang.types import Member, Placement, Verdict
 from dra_alloc.scenario.refused.explaining import world_of
 
@@ -53,15 +54,17 @@ class FellShort:
     in_manifest: bool = False
 
 
-def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str = "") -> FellShort:
+def shortfall(
+    cluster: Cluster, members: Sequence[Member], alike: Sequence[Sequence[Member]], together: str = ""
+) -> FellShort:
     """
     Return why pods that fit one by one do not fit together, whether their order matters, and what would help.
 
-    With a label that their nodes have to have `together` it is only asked whether they fit without that.
+    `alike` are the same pods, those of one kind together. With a label that their nodes have to have `together` it is
+    only asked whether they fit without that.
 
     Spec: GANG-9.
     """
-    members = [member for kind in alike for member in kind]
     taking = [each for kind in alike for each in _by_node(cluster, kind)]
     nodes = tuple(itertools.chain(_told(taking), _not_asked(cluster)))
     if together:
@@ -76,16 +79,17 @@ def shortfall(cluster: Cluster, alike: Sequence[Sequence[Member]], together: str
         fix = "no single change that was tried makes room for all of them"
     short = _next(taking, len(alike), len(cluster.nodes))
     in_manifest = bool(own) and len(own) >= len(enough[:_TOLD])
-    return FellShort(_most(place_most(cluster, members), members, short), fix, nodes, in_manifest)
+    most = place_most(cluster, members)
+    return FellShort(_most(most, members, order_of(cluster, alike, most), short), fix, nodes, in_manifest)
 
 
 def _all(members: Sequence[Member]) -> str:
     return f"then {'both' if len(members) == 2 else f'all {len(members)}'} fit"
 
 
-def _most(most: GangAnswers, members: Sequence[Member], short: str) -> str:
+def _most(most: GangAnswers, members: Sequence[Member], order: str, short: str) -> str:
     """Return how many pods can be placed together, whether their order matters, and what the next one misses."""
-    placed, greedy = most.joint.placements, most.greedy.placements
+    placed = most.joint.placements
     if most.joint.verdict is Verdict.UNDECIDED or not most.joint.proven:
         return f"each of {len(members)} pods fits on some node alone, but not all of them together"
     on: dict[int, list[str]] = {}
@@ -94,9 +98,6 @@ def _most(most: GangAnswers, members: Sequence[Member], short: str) -> str:
     where = ", ".join(
         f"{count}{' each' if len(names) > 1 else ''} on {first_few(names)}" for count, names in on.items()
     )
-    order = ", in whatever order" if len(placed) == len(greedy) else ""
-    if most.lost_by_order:
-        order = f", but one by one {len(greedy)}: their order matters"
     if short.startswith(_ONE_MORE):
         number = len(placed) - 1
         nth = f"the {_NTH[number]} pod" if 0 <= number < len(_NTH) else _ONE_MORE
@@ -152,16 +153,27 @@ def _told(taking: Sequence[_Taking]) -> Iterator[str]:
                 found.setdefault((each.takes, each.why), []).append(each.node)
         who = kind[0].name if len(kind) == 1 else f"of {len(kind)} pods like {kind[0].name}"
         for (count, why), names in sorted(found.items(), key=lambda each: -each[0][0])[:_TOLD]:
-            verb = "takes" if len(names) == 1 else "take"
-            each_one = " each" if len(names) > 1 else ""
-            reason = f"; no more, since {why}" if why else ""
-            amount = f"{count or 'none'}{each_one} {who}"
-            if len(kind) == 1:
-                amount = f"{who}{each_one}" if count else f"not {who}"
-            yield f"{first_few(names)} {verb} {amount}{reason}"
+            yield f"{first_few(names)} {_amount(count, len(names), who, alone=len(kind) == 1)}{_since(count, why)}"
         undecided = [each.node for each in own if each.takes is None]
         if undecided:
             yield f"how many {who} {first_few(undecided)} would take is undecided"
+
+
+def _amount(count: int, nodes: int, who: str, *, alone: bool) -> str:
+    """Return how many pods some nodes take each, or whether they take one."""
+    verb, each_one = ("takes", "") if nodes == 1 else ("take", " each")
+    if not alone:
+        return f"{verb} {count or 'none'}{each_one} {who}"
+    if count:
+        return f"{verb} {who}{each_one}"
+    return f"{'does' if nodes == 1 else 'do'} not take {who}"
+
+
+def _since(count: int, why: str) -> str:
+    """Return why nodes take no more."""
+    if not why:
+        return ""
+    return f"; no more, since {why}" if count else f", since {why}"
 
 
 def _not_asked(cluster: Cluster) -> Iterator[str]:
@@ -233,17 +245,20 @@ class _Helping:
                 yield f"taking from others by freeing claim {name}"
 
     def of_the_manifest(self) -> Iterator[str]:
-        """Yield what all pods can ask for otherwise so that they can be placed together."""
-        cluster = self._cluster
-        if len(self._alike) > 1:
-            return
-        worlds = [(member, world) for member in self._members if (world := _world(cluster, member)) is not None]
-        for alternatives in _changes(cluster, self._members[0]):
-            for text, change in alternatives:
-                changed = [Member(member.name, change(world).claims) for member, world in worlds]
-                if changed and self._is_enough(cluster, changed):
-                    yield f"{text} of every pod"
-                    break
+        """Yield what all pods of one kind can ask for otherwise so that all can be placed together."""
+        for kind in self._alike:
+            worlds = [(member, world) for member in kind if (world := _world(self._cluster, member)) is not None]
+            others = [member for each in self._alike if each is not kind for member in each]
+            who = f" of {kind[0].name}" if len(kind) == 1 else f" of every pod{self._like(kind[0])}"
+            for alternatives in _changes(self._cluster, kind[0]):
+                for text, change in alternatives:
+                    changed = [Member(member.name, change(world).claims) for member, world in worlds]
+                    if changed and self._is_enough(self._cluster, [*changed, *others]):
+                        yield f"{text}{who}"
+                        break
+
+    def _like(self, first: Member) -> str:
+        return f" like {first.name}" if len(self._alike) > 1 else ""
 
     def _is_enough(self, cluster: Cluster, members: Sequence[Member]) -> bool:
         verdict = can_place(cluster, members)
