@@ -22,10 +22,15 @@ from dra_alloc.report.tallies import tally_lines, tally_members
 _SHORT: Final = 80
 
 
+#: What is the cause where each request could have what it wants, and a defect or an All lets them not have it.
+_NONE_TOGETHER: Final = "no combination of devices works"
+
+
 def cause_of(refusal: NodeRefusal) -> str:
     """Return in a sentence why the node refuses, as far as there is one: what there is to say before the error."""
-    if refusal.explanation.cause or not refusal.detail:
-        return refusal.explanation.cause or refusal.error
+    found = refusal.explanation
+    if found.cause or not refusal.detail:
+        return found.cause or refusal.error or ("" if found.requests else _NONE_TOGETHER)
     return f'{refusal.detail} ("{refusal.error}")' if len(refusal.error) <= _SHORT else refusal.detail
 
 

@@ -43,8 +43,6 @@ def tally_lines(refusal: NodeRefusal, verbose: bool) -> Iterator[str]:
         yield from (f"  {request}: {some(names, verbose)}" for request, names in placed.items())
     for tally in explanation.requests:
         yield from request_lines(tally, explanation, verbose)
-    if not refusal.error and not explanation.requests:
-        yield "no combination of devices works"
 
 
 def _is_told(tally: RequestTally, cause: str) -> bool:
