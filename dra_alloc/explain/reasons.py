@@ -8,7 +8,7 @@ a fix is proposed because the claims fit with it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -17,8 +17,9 @@ from dra_alloc.explain.amounts import Lesser, lesser_amounts
 from dra_alloc.explain.core import core_of
 from dra_alloc.explain.counting import Counting, countable
 from dra_alloc.explain.facts import Fact, Whose, called, facts_of
-from dra_alloc.explain.fix import Fix, after_alone
+from dra_alloc.explain.fix import Fix
 from dra_alloc.explain.hints import Hints
+from dra_alloc.explain.pairs import CHOOSING, alone, choosing_pairs, cost_of_pair
 from dra_alloc.explain.selecting import other_spellings
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without
@@ -35,13 +36,9 @@ _FEW: Final = 8
 _MOST_OTHERS: Final = 40
 #: Facts that name what other nodes do not have.
 _LOCAL: Final = frozenset({"holder", "pool-incomplete", "shared-counters"})
-#: Facts that say which devices are asked for.
-_CHOOSING: Final = frozenset({"class", "selector"})
 #: Changes that are looked for beside fewer devices where no two changes are enough.
 _BESIDE_FEWER: Final = 2
 _LESS: Final = "asking for less of a capacity"
-#: How it begins what is told of pools of which slices are missing.
-SEEN_SO_FAR: Final = "of the devices seen so far"
 #: How pairs of changes are called where they were not tried.
 TWO_CHANGES: Final = "two changes together"
 #: What it costs to write a value as devices have it, and how many of these are tried.
@@ -195,7 +192,7 @@ class _Fixes:
 
     def _respelt(self, core: Sequence[Fact]) -> list[Fix]:
         """Return the values to be written as devices have them that are enough each, if what is selected matters."""
-        if not any(fact.code in _CHOOSING for fact in core):
+        if not any(fact.code in CHOOSING for fact in core):
             return []
         fixes = []
         for step, whose, change in itertools.islice(other_spellings(self._world), _MOST_SPELLINGS):
@@ -219,7 +216,7 @@ class _Fixes:
             found = {**{frozenset(pair): pair for pair in itertools.combinations(fixable, 2)}, **found}
         elif self._world.takes_all:
             # All takes more once a selector is gone, which hides what is in the way of what is asked for as it is.
-            left = [fact for fact in facts if fact.code not in _CHOOSING]
+            left = [fact for fact in facts if fact.code not in CHOOSING]
             first = [fact for fact in core_of(left, self._trials).facts if fact.fix]
             found = {**self._second_obstacles(first, left), **found}
         # Without any request nothing is left of what was asked for.
@@ -227,7 +224,7 @@ class _Fixes:
         pairs = [pair for pair in found.values() if not self._trials.known_refused(pair) and {*pair} != all_requests]
         cut = self._trials.nearly_spent(_FOR_SECOND) or len(pairs) > _MOST_PAIRS
         answers: set[bool | None] = {None} if cut else set()
-        for found_pair in sorted(pairs, key=_cost_of_pair)[:_MOST_PAIRS]:
+        for found_pair in (*sorted(pairs, key=cost_of_pair)[:_MOST_PAIRS], *self._of_all(facts, found)):
             # What slices bring that nobody has seen may make the other change needless.
             pair = sorted(found_pair, key=lambda fact: fact.code != "pool-incomplete")
             change = partial(without, facts=pair)
@@ -235,19 +232,24 @@ class _Fixes:
             answer = self._trials.unspoilt(self._trials.fits_without(pair), steps, change)
             if answer:
                 parties = tuple([fact.whose for fact in pair])
-                return [Fix(steps, _cost_of_pair(pair), change, self._leaves(pair), max(parties), parties)]
+                return [Fix(steps, cost_of_pair(pair), change, self._leaves(pair), max(parties), parties)]
             answers.add(answer)
         if None in answers:
             self.untried.append(TWO_CHANGES)
         self._paired = None not in answers
         return []
 
+    def _of_all(self, facts: Sequence[Fact], known: Collection[frozenset[Fact]]) -> Iterator[tuple[Fact, Fact]]:
+        if self._world.takes_all and not self._trials.nearly_spent(_FOR_SECOND):
+            left = [fact for fact in facts if fact not in self._enough]
+            yield from itertools.islice(choosing_pairs(left, known), _MOST_PAIRS)
+
     def _leaves(self, pair: Sequence[Fact]) -> str:
         """Return what is in the way once one of two changes is made, of the first that makes a difference."""
         before = self._cause(self._world)
         said = f"{before.partition('; ')[0]}; "
         found = ((fact, self._cause(without(self._world, [fact])).removeprefix(said)) for fact in pair)
-        return next((_alone(fact, left) for fact, left in found if left and left not in before), "")
+        return next((alone(fact, left) for fact, left in found if left and left not in before), "")
 
     def _cause(self, world: World) -> str:
         """Return the cause of a variation's refusal, at the expense of the work allowed."""
@@ -385,14 +387,3 @@ class _Fixes:
         cost = LESS_COST + sum(each.cost for each in counting.others)
         parties = (Whose.MANIFEST, *(each.whose for each in counting.others))
         return Fix(counting.steps(count), cost, counting.asking_for(count), whose=max(parties), parties=parties)
-
-
-def _alone(fact: Fact, left: str) -> str:
-    """Return what is left in the way by one change alone; what slices offer that nobody has seen yet is not known."""
-    if fact.code == "pool-incomplete":
-        return f"{SEEN_SO_FAR}, {left}"
-    return after_alone("dropping the selector" if fact.code == "selector" else fact.fix, left)
-
-
-def _cost_of_pair(pair: Sequence[Fact]) -> int:
-    return sum(fact.cost for fact in pair)

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from dra_alloc.explain.facts import CLASS_COST, Whose
 from dra_alloc.explain.fix import Fix, joined
-from dra_alloc.explain.reasons import SEEN_SO_FAR, Reasons
+from dra_alloc.explain.pairs import SEEN_SO_FAR
+from dra_alloc.explain.reasons import Reasons
 
 #: What is told of fixes where there is room: of two changes why both, and more of each.
 BESIDES: Final = ("behind", "asides")
