@@ -20,15 +20,15 @@ def objects_in(given: Iterable[T], argument: str, kinds: type | tuple[type, ...]
     return _checked(given, argument, f"{wanted} objects", lambda each: isinstance(each, kinds))
 
 
-def names_in(given: Iterable[str], argument: str) -> list[str]:
+def names_in(given: Iterable[str]) -> list[str]:
     """Return the names. Raises: InputError for what is no sequence of strings, such as one name."""
-    return _checked(given, argument, "names", lambda each: isinstance(each, str))
+    return _checked(given, "names", "names", lambda each: isinstance(each, str))
 
 
-def objectives_in(given: Iterable[T], argument: str, kind: type[Any]) -> list[T]:
+def objectives_in(given: Iterable[T], kind: type[Any]) -> list[T]:
     """Return the objectives. Raises: InputError for others, and for a class that was not called."""
     wanted = "objectives such as Cheapest(...) or FewestNodes()"
-    return _checked(given, argument, wanted, lambda each: isinstance(each, kind) and not isinstance(each, type))
+    return _checked(given, "objectives", wanted, lambda each: isinstance(each, kind) and not isinstance(each, type))
 
 
 def node_names(nodes: Iterable[str | Node]) -> list[str]:

@@ -166,7 +166,7 @@ class Cluster:
         """
         claims = asked_claims(claims)
         heed(budget, node)
-        if ranked := objectives_in(objectives, "objectives", Objective):
+        if ranked := objectives_in(objectives, Objective):
             return self._best(claims, node, budget, ranked)
         if node is None:
             return first_outcome(self, claims, budget)
@@ -309,7 +309,7 @@ class Cluster:
 
     def without_claims(self, names: Iterable[str]) -> Cluster:
         """Return the cluster without claims of these names, each `namespace/name`."""
-        return self._edited(Edit(claims=dict.fromkeys(names_in(names, "names"))))
+        return self._edited(Edit(claims=dict.fromkeys(names_in(names))))
 
     def with_slices(self, slices: Iterable[ResourceSlice]) -> Cluster:
         """Return the cluster with these slices, new or in place of those of their names."""
@@ -318,7 +318,7 @@ class Cluster:
 
     def without_slices(self, names: Iterable[str]) -> Cluster:
         """Return the cluster without slices of these names."""
-        return self._edited(Edit(slices=dict.fromkeys(names_in(names, "names"))))
+        return self._edited(Edit(slices=dict.fromkeys(names_in(names))))
 
     def apply(self, events: Iterable[Event | Mapping[str, Any]]) -> Cluster:
         """

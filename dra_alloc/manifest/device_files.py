@@ -7,11 +7,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import ResourceSlice
 from dra_alloc.errors import ManifestError, Problem, in_brief
-from dra_alloc.manifest.budget import DEFAULT_BUDGET, ReadBudget
+from dra_alloc.manifest.budget import DEFAULT_BUDGET
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SLICE, Unserved, recognise
 from dra_alloc.manifest.make.complaints import Complaints
 from dra_alloc.manifest.make.inspection import Flaw
@@ -40,13 +40,7 @@ class DeviceFiles(NamedTuple):
     refused: tuple[Problem, ...]
 
 
-def load_devices(
-    paths: Iterable[str | os.PathLike[str]],
-    *,
-    driver: str = "",
-    stdin: BinaryIO | None = None,
-    limits: ReadBudget = DEFAULT_BUDGET,
-) -> DeviceFiles:
+def load_devices(paths: Iterable[str | os.PathLike[str]], *, driver: str = "") -> DeviceFiles:
     """
     Return the ResourceSlices of files, with a slice of its own around each device that stands alone.
 
@@ -60,13 +54,13 @@ def load_devices(
     problems: list[Problem] = []
     found: list[ResourceSlice] = []
     refused: list[Problem] = []
-    for source in sources(list(paths), stdin, limits):
+    for source in sources(list(paths), None, DEFAULT_BUDGET):
         if isinstance(source, UnreadableInput):
             problems.append(source.problem)
             continue
         if isinstance(source, SkippedInput):
             continue  # a folder of manifests may hold anything
-        reading = _Reading(source, driver, limits)
+        reading = _Reading(source, driver)
         found += reading.slices()
         problems += reading.complaints.resolved(source.data)
         refused += reading.refused.resolved(source.data)
@@ -78,18 +72,17 @@ def load_devices(
 class _Reading:
     """One file under way."""
 
-    def __init__(self, source: InputBytes, driver: str, limits: ReadBudget) -> None:
+    def __init__(self, source: InputBytes, driver: str) -> None:
         self._source = source
         self._driver = driver
-        self._limits = limits
         self._count = 0
-        self.complaints = Complaints(source.name, limits.problems_per_file)
-        self.refused = Complaints(source.name, limits.problems_per_file)
+        self.complaints = Complaints(source.name, DEFAULT_BUDGET.problems_per_file)
+        self.refused = Complaints(source.name, DEFAULT_BUDGET.problems_per_file)
 
     def slices(self) -> list[ResourceSlice]:
         """Return what could be read."""
         found: list[ResourceSlice] = []
-        for raw in plain_documents(self._source, self._limits, self.complaints):
+        for raw in plain_documents(self._source, DEFAULT_BUDGET, self.complaints):
             found += self._of_document(raw)
         if not found and not self.complaints.entries:
             self.complaints.add_line("no device in this file", None, _HINT)
@@ -133,7 +126,7 @@ class _Reading:
         if known is not SLICE:
             self._wrong(raw, "", Flaw(path, f"{in_brief(kind) or 'an object without kind'} holds no devices", _HINT))
             return
-        made = make(value, SLICE, api_version.rpartition("/")[2], self._limits.nesting)
+        made = make(value, SLICE, api_version.rpartition("/")[2], DEFAULT_BUDGET.nesting)
         for finding in made.findings:
             self._wrong(raw, in_brief(kind), replace(finding, path=(*path, *finding.path)))
         if made.item is not None and not made.findings:
@@ -153,7 +146,7 @@ class _Reading:
         device = {key: member for key, member in value.items() if key not in _OURS} | {"name": name}
         if isinstance(device.get("capacity"), dict) and "basic" not in device:
             device["capacity"] = {key: _amount(member) for key, member in device["capacity"].items()}
-        made = make(_around(device, driver), SLICE, _version(device), self._limits.nesting)
+        made = make(_around(device, driver), SLICE, _version(device), DEFAULT_BUDGET.nesting)
         for finding in made.findings:
             inner = (*path, *finding.path[_IN_SLICE:])
             message = finding.message.replace("spec.devices[0].", "")

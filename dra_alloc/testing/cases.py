@@ -48,7 +48,7 @@ def random_request(draw: Chooser, dialect: Dialect, *, spoilt: bool = True) -> J
     switches = _features(draw, mix, dialect)
     own = _selector_switch(draw, switches, dialect)
     refused = _refused(switches, dialect, lists=own.get("selectorLists"))
-    mix = mix.with_at_least(refused, 0.5) if spoilt and draw.chance(_SPREE) else mix.without(refused, _LEFT)
+    mix = mix.with_half(refused) if spoilt and draw.chance(_SPREE) else mix.without(refused, _LEFT)
     if profile(dialect.release, (), dialect.channel).shows(Trait.PERMUTATIONS):
         mix = mix.without(("crowd", "bait", "several-claims", "count"), 0.75)  # else too many cases explode
     made = cluster(draw, mix, dialect)

@@ -50,9 +50,9 @@ def escape(raw: bytes, part: UrlPart) -> str:
     return "".join(chr(byte) if _is_safe(byte, part) else f"%{byte:02X}" for byte in raw)
 
 
-def encoded_already(text: str, part: UrlPart) -> bool:
-    """Whether `text` can stand in this part as it is."""
-    return all(_is_safe(byte, part) or byte in _ALSO_VALID for byte in text.encode())
+def encoded_already(text: str) -> bool:
+    """Whether `text` can stand in a path as it is."""
+    return all(_is_safe(byte, PATH) or byte in _ALSO_VALID for byte in text.encode())
 
 
 def unescape(text: str, part: UrlPart) -> bytes:

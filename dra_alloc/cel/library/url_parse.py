@@ -49,7 +49,7 @@ class Url(NamedTuple):
     @property
     def escaped_path(self) -> str:
         """The path as written if that is a proper way to write it, else escaped anew."""
-        if encoded_already(self.raw_path, PATH):
+        if encoded_already(self.raw_path):
             return self.raw_path
         return "*" if self.path == b"*" else escape(self.path, PATH)
 

@@ -159,7 +159,7 @@ def _asked(
     """Return what is asked for. Raises: InputError for what is no member or objective."""
     return (
         tuple(objects_in(members, "members", Member, "Member")),
-        tuple(objectives_in(objectives, "objectives", Objective)),
+        tuple(objectives_in(objectives, Objective)),
     )
 
 

@@ -15,7 +15,7 @@ from dra_alloc.rules import Pick
 from dra_alloc.solve.cpsat.model import TableModel
 from dra_alloc.solve.cpsat.solver import INSTALL, Model, Solution, SolveStatus, is_installed
 from dra_alloc.solve.joint.spread import Spread
-from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
+from dra_alloc.solve.ladder import DEFAULT_BUDGET
 from dra_alloc.solve.table.bounds import refuted
 from dra_alloc.solve.table.pruned import PrunedSearch
 from dra_alloc.solve.table.table import Slot, bits
@@ -43,7 +43,7 @@ class Placed:
     proven: bool = True
 
 
-def all_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Placed | None:
+def all_placed(spread: Spread, pods: int) -> Placed | None:
     """
     Return where all pods go; None if there is no such placement.
 
@@ -54,24 +54,24 @@ def all_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Pla
     if refuted(table) is not None:
         return None
     search = PrunedSearch(table)
-    solver = budget.solver > 0 and is_installed()
-    found = search.run(min(_BEFORE_SOLVER, budget.pruned) if solver else budget.pruned)
+    solver = SPREAD_BUDGET.solver > 0 and is_installed()
+    found = search.run(min(_BEFORE_SOLVER, SPREAD_BUDGET.pruned) if solver else SPREAD_BUDGET.pruned)
     if found is None and solver:
         model = TableModel(table, Model())
-        solved = model.model.any_solution(budget.solver)
+        solved = model.model.any_solution(SPREAD_BUDGET.solver)
         if solved.verdict is SolveStatus.NONE:
             return None
         if solved.values:
             picks, selected = model.answer(solved.values)
             return _placed(spread, range(pods), picks, selected)
-        found = search.run(budget.pruned)
+        found = search.run(SPREAD_BUDGET.pruned)
     if found is None:
         hint = "" if is_installed() else f"; OR-tools may decide it ({INSTALL})"
         raise JointUndecided(f"nodes share pools, and {search.steps} steps did not decide what fits together{hint}")
     return _placed(spread, range(pods), search.picks, search.selected) if found else None
 
 
-def most_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Placed:
+def most_placed(spread: Spread, pods: int) -> Placed:
     """
     Return a placement of as many pods as possible.
 
@@ -88,7 +88,7 @@ def most_placed(spread: Spread, pods: int, budget: Budget = SPREAD_BUDGET) -> Pl
         for one in left_out[1:]:
             model.model.linear([(left_out[0], 1), (one, -1)], 0, 0)
         terms += [(each, 1) for each in left_out[:1]]
-    solved: Solution = model.model.best_solution(terms, budget.solver)
+    solved: Solution = model.model.best_solution(terms, SPREAD_BUDGET.solver)
     if not solved.values:
         raise JointUndecided("nodes share pools, and the solver's budget ran out")
     gone = {

@@ -140,9 +140,9 @@ class Mix:
         """Return the mix with only a share of some ingredients."""
         return Mix(self.rates | {name: self.rates[name] * share for name in names})
 
-    def with_at_least(self, names: Iterable[str], rate: float) -> Mix:
-        """Return the mix with no less than that of some ingredients."""
-        return Mix(self.rates | {name: max(self.rates[name], rate) for name in names})
+    def with_half(self, names: Iterable[str]) -> Mix:
+        """Return the mix with some ingredients in half of all places at least."""
+        return Mix(self.rates | {name: max(self.rates[name], 0.5) for name in names})
 
     def has(self, draw: Chooser, name: str) -> bool:
         """Return whether the ingredient goes in at this place."""
