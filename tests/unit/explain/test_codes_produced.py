@@ -4,8 +4,6 @@ Reason codes one by one, each from a question that ends with it.
 
 from __future__ import annotations
 
-import io
-import json
 from typing import Any
 
 import pytest
@@ -14,10 +12,10 @@ from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.explain.codes import DEVICE_CODES, FACT_CODES, NODE_CODES
 from dra_alloc.explain.facts import facts_of
 from dra_alloc.explain.tally import explain
-from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import Check, check
 from dra_alloc.solve.outcome import Aborted
 from fuzz.targets.reasons_hold import world_of
+from tests.reading import documents
 from tests.unit.explain.test_cause import failing_later
 from tests.unit.solve.questions import FEATURES, ask, claim, device, request
 
@@ -229,10 +227,6 @@ def pods(node: Json, spec: Json, *, held: bool = False, there: Json | None = Non
     }
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": body}
     return check(documents(pod), documents(*dump))
-
-
-def documents(*items: Json) -> Documents:
-    return load(["-"], stdin=io.BytesIO(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()))
 
 
 RESOURCES = "resource.k8s.io/v1"

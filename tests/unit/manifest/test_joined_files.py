@@ -12,6 +12,7 @@ from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import load
 from dra_alloc.manifest.read.json_reader import read_json
 from dra_alloc.manifest.read.raw import TextError
+from tests.reading import read
 
 LIST = """\
 apiVersion: v1
@@ -27,7 +28,7 @@ DASHES = 'if another document begins there, put a line with "---" before it'
 
 def problems(text):
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(text.encode()))
+        read(text)
     return [(each.where.line, each.message, each.hint) for each in caught.value.problems]
 
 
@@ -60,7 +61,7 @@ def test_with_dashes_all_is_well():
 
 
 def test_repeated_keys_of_a_list_are_warnings_if_they_shall_be():
-    documents = load(["-"], stdin=io.BytesIO((LIST % "a" + LIST % "b").encode()), validate="warn")
+    documents = read((LIST % "a" + LIST % "b"), validate="warn")
     assert len(documents.warnings) == 3
 
 

@@ -4,21 +4,20 @@ Lists of objects with members that are none: each is told by its position, at it
 
 from __future__ import annotations
 
-import io
 import json
 
 import pytest
 import yaml
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import load
+from tests.reading import read
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
 
 
 def told(text: str) -> list[tuple[int | None, str, str, str]]:
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(text.encode()))
+        read(text)
     return [(each.where.line, each.where.object, each.where.path, each.message) for each in caught.value.problems]
 
 
@@ -82,13 +81,13 @@ def test_items_that_are_no_list_are_a_problem(kind, items):
 @pytest.mark.parametrize("items", ["null", "[]", ""])
 def test_a_list_may_have_no_members(items):
     for kind in ("List", "NodeList"):
-        documents = load(["-"], stdin=io.BytesIO(f"apiVersion: v1\nkind: {kind}\nitems: {items}\n".encode()))
+        documents = read(f"apiVersion: v1\nkind: {kind}\nitems: {items}\n")
         assert documents.nodes == ()
         assert documents.unknown == {}
 
 
 def test_a_kind_of_others_may_be_called_a_list():
-    documents = load(["-"], stdin=io.BytesIO(b"apiVersion: a.io/v1\nkind: AllowList\nitems: {a: b}\n"))
+    documents = read(b"apiVersion: a.io/v1\nkind: AllowList\nitems: {a: b}\n")
     assert documents.unknown == {"a.io/v1 AllowList": 1}
 
 
@@ -96,7 +95,7 @@ def test_the_line_of_a_member_is_known_later_too():
     text = (
         "apiVersion: resource.k8s.io/v1\nkind: DeviceClassList\nitems:\n- metadata: {name: a}\n- metadata: {name: b}\n"
     )
-    documents = load(["-"], stdin=io.BytesIO(text.encode()))
+    documents = read(text)
     assert [documents.where(each).line for each in documents.classes] == [4, 5]
 
 
@@ -110,11 +109,11 @@ def test_a_list_that_was_cut_is_said_to_be(left: str, told: str, nested: bool, k
         text = f'{{"apiVersion": "v1", "kind": "List", "items": [{text}]}}'
     as_yaml = yaml.safe_dump(json.loads(text), sort_keys=True)
     for written in (text, json.dumps(json.loads(text), indent=2), as_yaml, text + text.replace('"a"', '"b"')):
-        found = load(["-"], stdin=io.BytesIO(written.encode()))
+        found = read(written)
         lists = 2 if '"b"' in written else 1
         assert len(found.nodes) == lists
         assert [each.message for each in found.warnings] == [
             f"the list is cut: metadata.continue is set, and {told} on the server"
         ] * lists
     whole = written.replace('"abc"', '""')
-    assert load(["-"], stdin=io.BytesIO(whole.encode())).warnings == ()
+    assert read(whole).warnings == ()

@@ -5,7 +5,6 @@ Hostile input ends in a clear error, in bounded time and memory, and with no oth
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import os
 import random
@@ -17,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import ReadBudget, load
+from dra_alloc.manifest import ReadBudget
+from tests.reading import read
 
 HEAD = b"apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: x}\n"
 DEEP = 10_000
@@ -104,7 +104,7 @@ def test_hostile_input(name):
     data = given if isinstance(given, bytes) else given()
     start = time.process_time()
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(data), limits=ReadBudget(file_bytes=1 << 26))
+        read(data, limits=ReadBudget(file_bytes=1 << 26))
     assert message in str(caught.value)
     assert len(caught.value.problems) <= 101
     assert time.process_time() - start < 20  # a machine with much else to do; nothing here needs a second
@@ -115,13 +115,13 @@ def test_hostile_input(name):
 )
 def test_a_line_of_20_megabytes(head):
     tail = b'"}}' if head.startswith(b"{") else b"}"
-    documents = load(["-"], stdin=io.BytesIO(head + b"x" * 20_000_000 + tail))
+    documents = read(head + b"x" * 20_000_000 + tail)
     assert documents.unknown == {"v1 ConfigMap": 1}
 
 
 def loads_or_is_refused(data):
     try:
-        problems = load(["-"], stdin=io.BytesIO(data)).warnings
+        problems = read(data).warnings
     except ManifestError as error:
         problems = error.problems
     assert all(problem.message for problem in problems)

@@ -4,12 +4,10 @@ One cause is one problem, and no cause hides another; their number is the true o
 
 from __future__ import annotations
 
-import io
-
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import load
+from tests.reading import read
 
 CLAIM = """\
 apiVersion: VERSION
@@ -33,7 +31,7 @@ FLAT = "\n".join(line[2:] for line in EXACTLY.splitlines()[1:]) + "\n"
 
 def problems(text: str | bytes):
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(text.encode() if isinstance(text, str) else text))
+        read(text.encode() if isinstance(text, str) else text)
     return caught.value.problems
 
 
@@ -103,7 +101,7 @@ def test_what_is_no_template_has_no_such_hint():
 @pytest.mark.parametrize(("count", "told"), [(100, 100), (101, 101), (5_000, 101)])
 def test_the_number_of_problems_is_the_true_one(count, told):
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(b"---\n5\n" * count))
+        read(b"---\n5\n" * count)
     assert caught.value.count == count
     assert len(caught.value.problems) == told
     if count > 100:

@@ -4,7 +4,6 @@ The recorded answers in spec/vectors/yaml, conversion and defaults, and the stat
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from itertools import filterfalse
@@ -15,12 +14,13 @@ import yaml
 
 from dra_alloc import convert
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import ReadBudget, load
+from dra_alloc.manifest import ReadBudget
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.raw import Noticed, TextError
 from dra_alloc.manifest.read.yaml_reader import read_yaml
 from spec.case import yaml_of
 from tests.paths import ROOT
+from tests.reading import read
 
 VECTORS = ROOT / "spec" / "vectors"
 RULES = ROOT / "spec" / "rules"
@@ -79,7 +79,7 @@ def test_versions(case: dict[str, Any]) -> None:
 def test_documents(case: dict[str, Any]) -> None:
     text, expected = case["given"]["document"], case["expected"]
     try:
-        documents = load(["-"], stdin=io.BytesIO(text.encode()))
+        documents = read(text)
     except ManifestError as error:
         assert "refused" in expected
         said = {path for problem in error.problems for path in UNKNOWN.findall(problem.message)}

@@ -4,11 +4,10 @@ Numbers of pods that no workload may have.
 
 from __future__ import annotations
 
-import io
-
 import pytest
 
-from dra_alloc.manifest import load, validate_object
+from dra_alloc.manifest import validate_object
+from tests.reading import read
 
 API = {"Job": "batch/v1", "CronJob": "batch/v1"}
 REFUSED = "Invalid value: {}: must be greater than or equal to 0"
@@ -24,7 +23,7 @@ def workload(kind: str, counts: str):
     inner = f"{{{counts}, {selector}{TEMPLATE.replace('RESTARTS', 'restartPolicy: Never, ' if ends else '')}}}"
     spec = f"{{schedule: '@hourly', jobTemplate: {{spec: {inner}}}}}" if kind == "CronJob" else inner
     text = f"apiVersion: {API.get(kind, 'apps/v1')}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {spec}\n"
-    (found,) = load(["-"], stdin=io.BytesIO(text.encode())).workloads
+    (found,) = read(text).workloads
     return found
 
 

@@ -4,14 +4,12 @@ What LimitRanges make of new pods; amounts and words are those of an API server 
 
 from __future__ import annotations
 
-import io
-import json
 from typing import Any
 
 import pytest
 
-from dra_alloc.manifest import Documents, load
 from dra_alloc.pods.expanding import MadePods, expanded
+from tests.reading import documents
 
 Json = dict[str, Any]
 #: The first is what the two test namespaces have; `max` gives memory a default.
@@ -31,10 +29,6 @@ PODS: Json = {
 }
 BARE: Json = {"type": "Pod", "min": {"cpu": "1"}, "max": {"memory": "1Gi"}, "maxLimitRequestRatio": {"cpu": "2"}}
 TIGHT: Json = {"type": "Container", "max": {"cpu": "1"}}
-
-
-def documents(*items: Json) -> Documents:
-    return load(["-"], stdin=io.BytesIO(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()))
 
 
 def made(limits: list[Json], *containers: Json, init: tuple[Json, ...] = ()) -> MadePods:

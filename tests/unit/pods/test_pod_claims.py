@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.pods.claims import ClaimsThere
-from tests.unit.pods.workloads.making import made, names, read
+from tests.reading import read
+from tests.unit.pods.workloads.making import made, names
 
 TEMPLATE = """
 ---

@@ -9,7 +9,7 @@ from typing import Any
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitOptions
-from tests.unit.scenario.queueing import objects
+from tests.reading import documents
 
 CLASS = "gpu.example.com"
 
@@ -152,4 +152,4 @@ COMMON = [
 
 def admitted(made: list[dict[str, Any]], *dump: dict[str, Any], system: str = "", **settings: Any) -> Admit:
     options = AdmitOptions(Settings("1.36", **settings), system=system)
-    return admit(objects(*made), objects(*COMMON, *dump), options)
+    return admit(documents(*made), documents(*COMMON, *dump), options)

@@ -4,11 +4,8 @@ Clusters with queues of Kueue, and jobs for them.
 
 from __future__ import annotations
 
-import io
-import json
 from typing import Any
 
-from dra_alloc.manifest import Documents, load
 from dra_alloc.queues.kueue.cycle import QueueStanding
 from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict, WorkloadAnswer
@@ -34,13 +31,13 @@ def reasons(answer: WorkloadAnswer) -> str:
     return "; ".join((*answer.admission.reasons, *answer.told.lines))
 
 
+def nodes_of(answer: WorkloadAnswer) -> list[str]:
+    """The node of each pod, nothing where it has none."""
+    return [each.allocated.node if each.allocated is not None else "" for each in answer.placements]
+
+
 def lines(found: Admit) -> str:
     return "\n".join(line for each in admit_report(found).findings for line in each.lines())
-
-
-def objects(*items: dict[str, Any]) -> Documents:
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
-    return load(["-"], stdin=io.BytesIO(text.encode()))
 
 
 def kueue(kind: str, name: str, spec: dict[str, Any], **more: Any) -> dict[str, Any]:

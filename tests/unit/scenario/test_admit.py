@@ -15,6 +15,7 @@ from dra_alloc.queues.standing import Standing
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer
 from dra_alloc.work import Purse
+from tests.reading import documents
 from tests.unit.scenario.queueing import (
     CLASS,
     COMMON,
@@ -23,7 +24,6 @@ from tests.unit.scenario.queueing import (
     job,
     kueue,
     node,
-    objects,
     of_kueue,
     only,
     queue,
@@ -33,7 +33,7 @@ from tests.unit.scenario.queueing import (
 
 
 def admitted(jobs: list[dict[str, Any]], *dump: dict[str, Any], **settings: Any) -> Admit:
-    return admit(objects(*jobs), objects(*COMMON, *dump), AdmitOptions(Settings("1.36", **settings)))
+    return admit(documents(*jobs), documents(*COMMON, *dump), AdmitOptions(Settings("1.36", **settings)))
 
 
 def reasons(answer: WorkloadAnswer) -> str:
@@ -192,8 +192,8 @@ def test_an_extended_resource_is_charged_by_its_mapping():
     extended = {**CLASS, "spec": {"extendedResourceName": "d.example.com/card"}}
     dump = [each for each in COMMON if each is not CLASS]
     options = AdmitOptions(Settings("1.36", {"DRAExtendedResource": True}))
-    cluster = objects(*dump, extended, *node("a"), *queue("q", group(("f", 2))))
-    answer = only(admit(objects(asking), cluster, options))
+    cluster = documents(*dump, extended, *node("a"), *queue("q", group(("f", 2))))
+    answer = only(admit(documents(asking), cluster, options))
     assert answer.verdict is AdmitVerdict.PLACED
     assert of_kueue(answer).assignment.usage == {("f", "cards"): 2}
 
@@ -357,7 +357,7 @@ def test_what_is_not_modelled_is_said():
     ]
     notes = "\n".join(
         admit(
-            objects(job("j")), objects(*[each for each in COMMON if each is not CONFIGURATION], configured, *dump)
+            documents(job("j")), documents(*[each for each in COMMON if each is not CONFIGURATION], configured, *dump)
         ).notes
     )
     for said in ("not modelled: preemption", "waitForPodsReady", "q (c)"):
@@ -384,7 +384,7 @@ def test_samples_of_kueue(shared):
             [str(folder / f"dra-sample-dra-{asked}-job.yaml"), str(folder / f"dra-sample-dra-{queues}.yaml")]
         )
         settled = load([str(folder / f"dra-{configuration}-controller_manager_config.yaml")])
-        dump = objects(the_node, slices, the_class)
+        dump = documents(the_node, slices, the_class)
         dump = replace(dump, queueing=settled.queueing, places={**dump.places, **settled.places})
         found[asked] = only(admit(manifests, dump, AdmitOptions(settings)))
     # Their queues have a quota of example.com/gpu, and the mapping charges gpu.

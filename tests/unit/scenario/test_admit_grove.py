@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict
+from dra_alloc.scenario.admit.answers import AdmitVerdict
 from tests.unit.scenario.kai import (
     admitted,
     binding,
@@ -23,7 +23,7 @@ from tests.unit.scenario.kai import (
     running,
     topology,
 )
-from tests.unit.scenario.queueing import lines, only, reasons
+from tests.unit.scenario.queueing import lines, only, reasons, verdicts
 
 QUEUE = "kai.scheduler/queue"
 FREE = queue("q", (-1, -1))
@@ -32,10 +32,6 @@ EXPLICIT: dict[str, Any] = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
 
 def scaled(replicas: int = 3, least: int = 1) -> list[dict[str, Any]]:
     return [{"name": "sg", "cliqueNames": ["decode"], "replicas": replicas, "minAvailable": least}]
-
-
-def verdicts(found: Admit) -> dict[str, AdmitVerdict]:
-    return {each.name.removeprefix("ns/"): each.verdict for each in found.workloads}
 
 
 def test_gangs_of_a_scaling_group_come_after_the_base_gang():

@@ -11,15 +11,18 @@ import pytest
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict
+from tests.reading import documents
 from tests.unit.scenario import kai
-from tests.unit.scenario.queueing import COMMON, group, job, lines, node, objects, only, queue, verdicts
+from tests.unit.scenario.queueing import COMMON, group, job, lines, node, only, queue, verdicts
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 
 
 def asked(*made: dict[str, Any]) -> Admit:
     return admit(
-        objects(*made), objects(*COMMON, *node("n", 4), *queue("q", group(("f", 4)))), AdmitOptions(Settings("1.36"))
+        documents(*made),
+        documents(*COMMON, *node("n", 4), *queue("q", group(("f", 4)))),
+        AdmitOptions(Settings("1.36")),
     )
 
 
@@ -64,7 +67,7 @@ def test_what_is_over_waits_for_nobody(ended):
     made = job("j", at="")
     status = {"conditions": [{"type": ended, "status": "True"}]}
     assert not admit(
-        objects(made), objects(*COMMON, *queue("q", group(("f", 4))), {**made, "status": status})
+        documents(made), documents(*COMMON, *queue("q", group(("f", 4))), {**made, "status": status})
     ).workloads
 
 

@@ -11,7 +11,8 @@ import pytest
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, Layer, LayerSays
-from tests.unit.scenario.queueing import COMMON, group, job, lines, node, objects, only, queue
+from tests.reading import documents
+from tests.unit.scenario.queueing import COMMON, group, job, lines, node, only, queue
 
 SAID = "chosen together, there are devices for all of it"
 
@@ -29,7 +30,7 @@ def asking(pods: int, *nodes: dict[str, Any], cpu: str = "1", **spec: Any) -> Ad
     for each in given:
         if each["kind"] == "Node":
             each["status"] = {"allocatable": {"cpu": "16", "pods": "110"}}
-    return admit(objects(made), objects(*COMMON, *given, *queue("q", quotas)), AdmitOptions(Settings("1.36")))
+    return admit(documents(made), documents(*COMMON, *given, *queue("q", quotas)), AdmitOptions(Settings("1.36")))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ What Kueue makes of each kind of workload: pod sets, groups, and what is held ba
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 
@@ -12,15 +11,15 @@ import pytest
 
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import load
 from dra_alloc.pods.workloads.shapes import taught_by
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer
-from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, of_kueue, queue
+from tests.reading import documents, read
+from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, of_kueue, queue
 
 
 def asked(made: dict[str, Any], *dump: dict[str, Any]) -> Admit:
-    return admit(objects(made), objects(*COMMON, *dump), AdmitOptions(Settings("1.36")))
+    return admit(documents(made), documents(*COMMON, *dump), AdmitOptions(Settings("1.36")))
 
 
 def reasons(answer: WorkloadAnswer) -> str:
@@ -42,9 +41,9 @@ def test_extended_resources_of_one_mapping_add_up():
     pod["containers"] = [{"name": "c", "image": "i", "resources": {"requests": amounts, "limits": amounts}}]
     common = [each for each in COMMON if each is not CONFIGURATION]
     for quota, verdict in ((1, AdmitVerdict.NEVER), (2, AdmitVerdict.PLACED)):
-        cluster = objects(*common, configured, *classes, *node("a"), *queue("q", group(("f", quota))))
+        cluster = documents(*common, configured, *classes, *node("a"), *queue("q", group(("f", quota))))
         (answer,) = admit(
-            objects(asking), cluster, AdmitOptions(Settings("1.36", {"DRAExtendedResource": True}))
+            documents(asking), cluster, AdmitOptions(Settings("1.36", {"DRAExtendedResource": True}))
         ).workloads
         assert answer.verdict is verdict
         assert ("2 asked" in reasons(answer)) == (quota == 1)
@@ -167,10 +166,10 @@ def test_kinds_of_which_it_is_not_known_are_named(labelled):
         "spec": {"template": {"metadata": of_pods, "spec": pod_spec()}},
     }
     options = AdmitOptions(Settings("1.36"), taught=(taught_by("Trainer=spec.template"),))
-    cluster = objects(*COMMON, *node("a"), *queue("q", group(("f", 1))))
+    cluster = documents(*COMMON, *node("a"), *queue("q", group(("f", 1))))
     text = json.dumps(made, indent=1)
     with pytest.raises(ManifestError, match=r"Trainer ns/t: .*not modelled") as told:
-        admit(load(["-"], stdin=io.BytesIO(text.encode())), cluster, options)
+        admit(read(text), cluster, options)
     (at,) = [each.where for each in told.value.problems]
     assert at.path == f"{'spec.template.' * (labelled != 'the object')}metadata.labels[kueue.x-k8s.io/queue-name]"
     assert at.file == "<stdin>"
@@ -213,8 +212,8 @@ def grouped(name: str, total: str = "", at: str = "q", template: str = "one", **
     ],
 )
 def test_groups_of_which_kueue_makes_no_workload(pods, verdict, said):
-    cluster = objects(*COMMON, *node("a", 8), *queue("q", group(("f", 8))))
-    (answer,) = admit(objects(*pods), cluster, AdmitOptions(Settings("1.36"))).workloads
+    cluster = documents(*COMMON, *node("a", 8), *queue("q", group(("f", 8))))
+    (answer,) = admit(documents(*pods), cluster, AdmitOptions(Settings("1.36"))).workloads
     assert answer.verdict is verdict
     assert said in reasons(answer)
 
@@ -225,16 +224,16 @@ def test_groups_of_which_kueue_makes_no_workload(pods, verdict, said):
 )
 def test_pods_of_a_group_that_are_there_count(status, verdict):
     there = grouped("b", "2") | {"status": status}
-    cluster = objects(*COMMON, *node("a", 8), *queue("q", group(("f", 8))), there)
-    (answer,) = admit(objects(grouped("a", "2")), cluster, AdmitOptions(Settings("1.36"))).workloads
+    cluster = documents(*COMMON, *node("a", 8), *queue("q", group(("f", 8))), there)
+    (answer,) = admit(documents(grouped("a", "2")), cluster, AdmitOptions(Settings("1.36"))).workloads
     assert answer.verdict is verdict
 
 
 @pytest.mark.parametrize(("quota", "verdict"), [(3, AdmitVerdict.NEVER), (4, AdmitVerdict.PLACED)])
 def test_pods_of_a_group_that_ask_for_different_things(quota, verdict):
     pods = [grouped(f"p{number}", "3", template=each) for number, each in enumerate(("one", "two", "one"))]
-    cluster = objects(*COMMON, *node("a", 8), *queue("q", group(("f", quota))))
-    (answer,) = admit(objects(*pods), cluster, AdmitOptions(Settings("1.36"))).workloads
+    cluster = documents(*COMMON, *node("a", 8), *queue("q", group(("f", quota))))
+    (answer,) = admit(documents(*pods), cluster, AdmitOptions(Settings("1.36"))).workloads
     assert answer.verdict is verdict
     assert [each.asked.count for each in of_kueue(answer).sets] == [2, 1]
 

@@ -13,19 +13,8 @@ from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict
-from tests.unit.scenario.queueing import (
-    COMMON,
-    CONFIGURATION,
-    group,
-    job,
-    kueue,
-    lines,
-    node,
-    objects,
-    of_kueue,
-    only,
-    queue,
-)
+from tests.reading import documents
+from tests.unit.scenario.queueing import COMMON, CONFIGURATION, group, job, kueue, lines, node, of_kueue, only, queue
 
 RESOURCE = "spec.resourceGroups[0].flavors[0].resources[0]"
 OTHER = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": 1}]}]}
@@ -33,7 +22,7 @@ TWO = {"coveredResources": ["cards", "cpu"], "flavors": group(("f", 1))["flavors
 
 
 def asked(*made: dict[str, Any], dump: list[dict[str, Any]]) -> Admit:
-    return admit(objects(*made), objects(*COMMON, *node("n", 4), *dump), AdmitOptions(Settings("1.36")))
+    return admit(documents(*made), documents(*COMMON, *node("n", 4), *dump), AdmitOptions(Settings("1.36")))
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict
+from tests.reading import documents
 from tests.unit.scenario.queueing import (
     COMMON,
     CONFIGURATION,
     group,
     job,
     kueue,
+    lines,
     node,
-    objects,
+    nodes_of,
     of_kueue,
     only,
     queue,
@@ -71,15 +72,7 @@ def quota(flavors: tuple[str, ...] = ("t",)) -> list[dict[str, Any]]:
 
 
 def found(made: list[dict[str, Any]], *dump: dict[str, Any], flavors: tuple[str, ...] = ("t",)) -> Admit:
-    return admit(objects(*made), objects(*COMMON, TAS, PLAIN, *quota(flavors), *dump))
-
-
-def nodes_of(answer: Any) -> list[str]:
-    return [each.allocated.node if each.allocated is not None else "" for each in answer.placements]
-
-
-def lines(answer: Admit) -> str:
-    return "\n".join(line for each in admit_report(answer).findings for line in each.lines())
+    return admit(documents(*made), documents(*COMMON, TAS, PLAIN, *quota(flavors), *dump))
 
 
 def test_a_required_level_is_the_domain_with_the_least_room():
@@ -101,7 +94,7 @@ def test_a_level_is_asked_for_where_the_flavor_has_no_topology():
     """Its cards are claimed, so that no resource of its flavor is asked for by its containers."""
     made = job("j")
     made["spec"]["template"]["metadata"] = {"annotations": {RACK: "rack"}}
-    answer = admit(objects(made), objects(*COMMON, *queue("q", group(("f", 1)))))
+    answer = admit(documents(made), documents(*COMMON, *queue("q", group(("f", 1)))))
     assert only(answer).verdict is AdmitVerdict.NEVER
     assert "podset main: flavor f has no topologyName" in lines(answer)
 
@@ -285,7 +278,7 @@ def test_who_finds_no_room_anyway_is_not_undecided():
 def test_a_strict_queue_is_undecided_behind_who_is():
     strict = queue("q", {"coveredResources": ["cpu"], "flavors": [CPU_OF_T]}, queueingStrategy="StrictFIFO")
     dump = [*COMMON, TAS, *strict, *place("a", "r1", 9), NET, assigned()]
-    answer = admit(objects(asking("j"), asking("k")), objects(*dump))
+    answer = admit(documents(asking("j"), asking("k")), documents(*dump))
     assert [each.verdict for each in answer.workloads] == [AdmitVerdict.UNDECIDED] * 2
     assert "behind ns/j, of which it is not known" in lines(answer)
 
@@ -326,7 +319,7 @@ def test_what_is_not_known_to_be_let_in_has_its_quota(cpus, strict, said):
         labels = {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/pod-group-name": "grouped"}
         pod["metadata"] = {"name": f"p{number}", "namespace": "ns", "labels": labels, "annotations": group}
         pods.append(pod)
-    answer = admit(objects(*pods, asking("next", 1)), objects(*dump))
+    answer = admit(documents(*pods, asking("next", 1)), documents(*dump))
     assert {each.name.removeprefix("ns/"): each.verdict for each in answer.workloads} == said
     assert any("others are placed as if these took no room" in each for each in answer.notes) is (cpus > 1)
 

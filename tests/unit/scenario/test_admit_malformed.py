@@ -13,7 +13,8 @@ import pytest
 from dra_alloc.errors import InputError, ManifestError
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict
-from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, objects, queue, template
+from tests.reading import documents
+from tests.unit.scenario.queueing import CLASS, COMMON, CONFIGURATION, group, job, kueue, node, queue, template
 
 JUNK: list[Any] = [None, -1, "x", [], {}, [3], {"a": 1}, True]
 SOURCE = {"counter": {"name": "memory", "driver": "d.example.com", "deviceSelector": {"cel": {"expression": "true"}}}}
@@ -77,7 +78,7 @@ def test_whatever_stands_in_a_queue(number):
         for junk in JUNK:
             items = [*QUEUES[:number], changed(QUEUES[number], path, junk), *QUEUES[number + 1 :]]
             try:
-                answered += bool(admit(objects(job("j")), objects(*REST, *items)).workloads)
+                answered += bool(admit(documents(job("j")), documents(*REST, *items)).workloads)
             except ManifestError as error:
                 odd += [
                     (path, junk, str(each)) for each in error.problems if not (each.where.object and each.where.path)
@@ -93,7 +94,7 @@ def test_all_that_is_wrong_is_told_at_once():
     bad = {**CONFIGURATION, "resources": {"deviceClassMappings": [{"name": "cards"}]}}
     cluster_queue = kueue("ClusterQueue", "q", {"resourceGroups": [group(("f", 1), lendingLimit="much")]})
     with pytest.raises(ManifestError) as told:
-        admit(objects(job("j")), objects(bad, cluster_queue))
+        admit(documents(job("j")), documents(bad, cluster_queue))
     said = "\n".join(map(str, told.value.problems))
     assert "spec.resourceGroups[0].flavors[0].resources[0].lendingLimit" in said
     assert "resources.deviceClassMappings[0].deviceClassNames" in said
@@ -104,7 +105,7 @@ def test_a_mapping_whose_gate_is_off_is_wrong():
     mapping = {"name": "cards", "deviceClassNames": ["card"], "sources": [source]}
     configured = {**CONFIGURATION, "resources": {"deviceClassMappings": [mapping]}}
     with pytest.raises(ManifestError, match="KueueDRAIntegrationConsumableCapacity, which is off") as told:
-        admit(objects(job("j")), objects(*REST, configured, *node("a"), *queue("q", group(("f", 4)))))
+        admit(documents(job("j")), documents(*REST, configured, *node("a"), *queue("q", group(("f", 4)))))
     assert [each.where.path for each in told.value.problems] == ["resources.deviceClassMappings"]
 
 
@@ -113,7 +114,10 @@ def test_cohorts_in_a_circle_are_told_with_their_places():
     parents = {"a": "b", "b": "a", "self": "self", "below": "a"}
     cohorts = [kueue("Cohort", name, {"parentName": parent}) for name, parent in parents.items()]
     with pytest.raises(ManifestError) as told:
-        admit(objects(job("j")), objects(*REST, *cohorts, *node("a"), *queue("q", group(("f", 4)), cohortName="below")))
+        admit(
+            documents(job("j")),
+            documents(*REST, *cohorts, *node("a"), *queue("q", group(("f", 4)), cohortName="below")),
+        )
     places = sorted((each.where.object, each.where.path) for each in told.value.problems)
     assert places == [(f"Cohort {name}", "spec.parentName") for name in ("a", "b", "self")]
     assert "in a circle: a, b" in str(told.value.problems[0])
@@ -128,7 +132,7 @@ def test_cohorts_in_a_circle_are_told_with_their_places():
 )
 def test_a_queue_that_names_a_check_that_is_not_there_admits_nobody(named):
     dump = [*REST, *QUEUES[2:], *queue("q", group(("f", 4)), **named)]
-    found = admit(objects(job("j")), objects(*dump))
+    found = admit(documents(job("j")), documents(*dump))
     admission = found.workloads[0].admission
     assert admission is not None
     assert (found.workloads[0].verdict, admission.code) == (AdmitVerdict.INADMISSIBLE, "check-missing")
@@ -140,7 +144,7 @@ def test_a_queue_that_names_a_check_that_is_not_there_admits_nobody(named):
 def test_a_queue_with_a_check_that_is_not_active_admits_nobody(status, code):
     check = kueue("AdmissionCheck", "c", {}, status={"conditions": [{"type": "Active", "status": status}]})
     dump = [*REST, *QUEUES[3:], check, *queue("q", group(("f", 4)), admissionChecks=["c"])]
-    found = admit(objects(job("j")), objects(*dump))
+    found = admit(documents(job("j")), documents(*dump))
     admission = found.workloads[0].admission
     assert admission is not None
     assert admission.code == code
@@ -149,24 +153,24 @@ def test_a_queue_with_a_check_that_is_not_active_admits_nobody(status, code):
 
 def test_of_a_check_that_says_nothing_it_is_said_that_it_is_taken_for_active():
     dump = [*REST, *QUEUES[2:], *queue("q", group(("f", 4)), admissionChecks=["c"])]
-    found = admit(objects(job("j")), objects(*dump))
+    found = admit(documents(job("j")), documents(*dump))
     assert found.workloads[0].verdict is AdmitVerdict.PLACED
     assert any("taken for granted, of AdmissionChecks: c" in each for each in found.notes)
 
 
 def test_without_queues_there_is_no_answer():
     with pytest.raises(InputError, match="no objects of a queue system"):
-        admit(objects(job("j")), objects(*node("a")))
+        admit(documents(job("j")), documents(*node("a")))
 
 
 def test_systems_that_are_not_modelled():
     with pytest.raises(InputError, match=r"kueue '0\.1' is not modelled"):
-        admit(objects(job("j")), objects(*COMMON), AdmitOptions(system="kueue=0.1"))
+        admit(documents(job("j")), documents(*COMMON), AdmitOptions(system="kueue=0.1"))
 
 
 def test_what_the_api_server_and_the_expansion_both_refuse_is_told_once():
     made = job("j")
     made["spec"]["parallelism"] = -1
     with pytest.raises(ManifestError) as told:
-        admit(objects(made), objects(*COMMON, *queue("q", group(("f", 1)))), AdmitOptions())
+        admit(documents(made), documents(*COMMON, *queue("q", group(("f", 1)))), AdmitOptions())
     assert [each.where.path for each in told.value.problems] == ["spec.parallelism"]

@@ -11,7 +11,8 @@ import pytest
 from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict
-from tests.unit.scenario.queueing import COMMON, CONFIGURATION, group, job, kueue, node, objects, of_kueue, queue
+from tests.reading import documents
+from tests.unit.scenario.queueing import COMMON, CONFIGURATION, group, job, kueue, node, of_kueue, queue
 
 QUEUE = queue("q", group(("f", 1)))
 DEFAULT = kueue("LocalQueue", "default", {"clusterQueue": "q"})
@@ -26,7 +27,7 @@ def nameless(kind: str = "Job", *dump: dict[str, Any], suspend: bool = False, **
         pod = made["spec"]["template"]["spec"]
         made = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "ns"}, "spec": pod}
     there = [*COMMON, *node("n", 4), *QUEUE, *dump, {**CONFIGURATION, **configured}]
-    return admit(objects(made), objects(*there), AdmitOptions())
+    return admit(documents(made), documents(*there), AdmitOptions())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import pytest
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict
-from tests.unit.scenario.queueing import COMMON, group, job, kueue, node, objects, of_kueue, only, queue
+from tests.reading import documents
+from tests.unit.scenario.queueing import COMMON, group, job, kueue, node, of_kueue, only, queue
 
 MADE = job("j", labels={"kueue.x-k8s.io/prebuilt-workload-name": "w"})
 
@@ -25,8 +26,8 @@ def workload(name: str = "w", count: int = 1, asks: str = "one", **more: Any) ->
 
 
 def asked(*made: dict[str, Any], dump: tuple[dict[str, Any], ...] = ()) -> Admit:
-    given = objects(*COMMON, *node("n", 4), *queue("q", group(("f", 2))), *dump)
-    return admit(objects(MADE, *made), given, AdmitOptions(Settings("1.36")))
+    given = documents(*COMMON, *node("n", 4), *queue("q", group(("f", 2))), *dump)
+    return admit(documents(MADE, *made), given, AdmitOptions(Settings("1.36")))
 
 
 @pytest.mark.parametrize("name", ["w", "x"])

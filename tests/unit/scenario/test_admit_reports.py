@@ -11,6 +11,7 @@ import pytest
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict, WorkloadAnswer
+from tests.reading import documents
 from tests.unit.scenario.queueing import (
     CLASS,
     COMMON,
@@ -19,7 +20,6 @@ from tests.unit.scenario.queueing import (
     job,
     kueue,
     node,
-    objects,
     of_kueue,
     queue,
     template,
@@ -29,7 +29,7 @@ GATES = {"DRAExtendedResource": True, "DRAPartitionableDevices": True}
 
 
 def asked(jobs: list[dict[str, Any]], *dump: dict[str, Any]) -> tuple[WorkloadAnswer, ...]:
-    found = admit(objects(*jobs), objects(*COMMON, *dump), AdmitOptions(Settings("1.36", GATES)))
+    found = admit(documents(*jobs), documents(*COMMON, *dump), AdmitOptions(Settings("1.36", GATES)))
     return found.workloads
 
 
@@ -83,7 +83,7 @@ def extended(pods: int = 1) -> dict[str, Any]:
 def with_class(*dump: dict[str, Any]) -> tuple[WorkloadAnswer, ...]:
     named = {**CLASS, "spec": {"extendedResourceName": "example.com/card"}}
     common = [named if each is CLASS else each for each in COMMON]
-    return admit(objects(extended(2)), objects(*common, *dump), AdmitOptions(Settings("1.36", GATES))).workloads
+    return admit(documents(extended(2)), documents(*common, *dump), AdmitOptions(Settings("1.36", GATES))).workloads
 
 
 def test_an_extended_resource_is_charged_once():
@@ -128,8 +128,8 @@ def test_partitions_cost_what_they_take(size, cost):
     mapping = {"name": "cards", "deviceClassNames": ["card"], "sources": [source]}
     configured = {**CONFIGURATION, "resources": {"deviceClassMappings": [mapping]}}
     common = [configured if each is CONFIGURATION else each for each in COMMON]
-    dump = objects(*common, part, the_node, slices, counters, *queue("q", group(("f", 100))))
-    (answer,) = admit(objects(job("j", "part")), dump, AdmitOptions(Settings("1.36", GATES))).workloads
+    dump = documents(*common, part, the_node, slices, counters, *queue("q", group(("f", 100))))
+    (answer,) = admit(documents(job("j", "part")), dump, AdmitOptions(Settings("1.36", GATES))).workloads
     assert answer.verdict is AdmitVerdict.PLACED
     assert of_kueue(answer).assignment.usage == {("f", "cards"): cost}
 

@@ -12,8 +12,8 @@ from dra_alloc.errors import ManifestError, Problem
 from dra_alloc.manifest import load
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import AdmitOptions, AdmitVerdict
+from tests.reading import documents
 from tests.unit.scenario import kai, queueing
-from tests.unit.scenario.queueing import objects
 from tests.unit.scenario.test_admit_volcano import queue as volcano_queue
 
 FOLDERS = ("kueue", "kai", "grove", "volcano", "core-gang", "kuberay", "jobset", "lws", "stack")
@@ -40,7 +40,7 @@ WRONG_FOR_KAI = {
 def wrong_in(path: Path, system: str) -> list[Problem]:
     """What is wrong with a file; without anything each of its workloads has a verdict."""
     try:
-        found = admit(load([path]), objects(*CLUSTER[system]), AdmitOptions(system=system))
+        found = admit(load([path]), documents(*CLUSTER[system]), AdmitOptions(system=system))
     except ManifestError as refused:
         return list(refused.problems)
     assert all(each.verdict in AdmitVerdict for each in found.workloads)

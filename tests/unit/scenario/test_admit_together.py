@@ -4,7 +4,6 @@ Jobs that queues place together, beside others: of the same name, and with pods 
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 from typing import Any
@@ -13,14 +12,13 @@ import pytest
 
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import load
-from dra_alloc.report.admit_report import admit_report
 from dra_alloc.scenario.admit.admit import admit
 from dra_alloc.scenario.admit.answers import Admit, AdmitOptions, AdmitVerdict, WorkloadAnswer
+from tests.reading import documents, read
 from tests.unit.scenario import queueing
 from tests.unit.scenario import test_admit_volcano as volcano
 from tests.unit.scenario.kai import admitted, job, node, pod, pod_group, queue, running
-from tests.unit.scenario.queueing import lines, objects, only
+from tests.unit.scenario.queueing import lines, only
 
 FREE = queue("free", (-1, -1))
 
@@ -79,17 +77,13 @@ def volcano_group(least: int) -> dict[str, Any]:
     return {"apiVersion": volcano.GROUP, "kind": "PodGroup", "metadata": meta, "spec": spec}
 
 
-def told(found: Admit) -> str:
-    return "\n".join(line for each in admit_report(found).findings for line in each.lines())
-
-
 def test_a_gang_without_a_place_for_its_pod_of_the_cluster_is_not_placed():
     """There is room for the pod that is asked about, and none for the one that waits, which its gang needs."""
     group = pod_group("train", "free", minMember=2)
     found = admitted([train("m")], *node("n", 2), FREE, group, train("w", "two"))
     assert verdicts(found) == {("PodGroup", "ns/train"): AdmitVerdict.NOT_ALLOCATABLE}
-    assert "ns/w, which waits in the cluster and is tried with it, finds no place" in told(found)
-    assert "its gang needs places for 2 pods at once" in told(found)
+    assert "ns/w, which waits in the cluster and is tried with it, finds no place" in lines(found)
+    assert "its gang needs places for 2 pods at once" in lines(found)
 
 
 def test_a_gang_of_volcano_without_a_place_for_its_pod_of_the_cluster_is_not_placed():
@@ -97,7 +91,7 @@ def test_a_gang_of_volcano_without_a_place_for_its_pod_of_the_cluster_is_not_pla
     waits = of_volcano("w", "two", **attached)
     found = admitted([of_volcano("m", **attached)], *node("n", 2), volcano_group(2), volcano.queue("q"), waits)
     assert verdicts(found) == {("PodGroup", "ns/train"): AdmitVerdict.NOT_ALLOCATABLE}
-    assert "ns/w, which waits in the cluster and is tried with it, finds no place" in told(found)
+    assert "ns/w, which waits in the cluster and is tried with it, finds no place" in lines(found)
 
 
 def test_a_gang_with_places_for_all_its_pods_is_placed():
@@ -112,7 +106,7 @@ def test_a_pod_beyond_a_gang_that_runs_is_not_placed_for_it():
     group = pod_group("train", "free", minMember=1)
     found = admitted([train("m")], *node("n", 1), FREE, group, *runs)
     assert verdicts(found) == {("PodGroup", "ns/train"): AdmitVerdict.NOT_ALLOCATABLE}
-    assert "0 of 1 pod placed" in told(found)
+    assert "0 of 1 pod placed" in lines(found)
 
 
 def elsewhere(name: str, claim: str) -> dict[str, Any]:
@@ -141,7 +135,7 @@ def test_nobody_goes_who_runs_in_no_queue_for_jobs(at):
     queues = [queue("all", (9, -1)), queue("mine", (9, -1), "all"), queue("other", (0, -1), "all")]
     found = admitted([pod("a", "two", at="mine")], *node("n", 1), *queues, *running("r", "1", "n", "0", at=at))
     assert verdicts(found) == {("Pod", "ns/a"): AdmitVerdict.NOT_ALLOCATABLE}
-    assert "there are not enough that may be evicted" in told(found)
+    assert "there are not enough that may be evicted" in lines(found)
 
 
 def test_what_others_have_leaves_no_less_than_nothing():
@@ -156,9 +150,9 @@ def test_amounts_of_queues_are_finite(of):
     made = queue("q", (1, 1))
     made["spec"]["resources"]["gpu"][of] = "AMOUNT"
     text = json.dumps(made).replace('"AMOUNT"', "1e999")
-    there = load(["-"], stdin=io.BytesIO(text.encode()))
+    there = read(text)
     with pytest.raises(ManifestError, match=rf"spec.resources.gpu.{of}: has to be a number"):
-        admit(objects(pod("a")), there, AdmitOptions(Settings("1.36")))
+        admit(documents(pod("a")), there, AdmitOptions(Settings("1.36")))
 
 
 def test_parts_of_devices_are_finite():
@@ -235,8 +229,8 @@ def test_claims_of_pods_that_were_placed_before_are_none_to_free():
     assert (len(own.refused), _freeing(own)) == (1, [])
     other = only(admitted([pod("p", annotations=attached)], *there, *running("r", "1", "a", "0")))
     assert _freeing(other) == ["freeing claim ns/r-c"]
-    dump = objects(*queueing.COMMON, *queueing.node("n"), *queueing.queue("q", queueing.group(("f", 8))))
-    held = only(admit(objects(queueing.job("j", pods=3)), dump, AdmitOptions(Settings("1.36"))))
+    dump = documents(*queueing.COMMON, *queueing.node("n"), *queueing.queue("q", queueing.group(("f", 8))))
+    held = only(admit(documents(queueing.job("j", pods=3)), dump, AdmitOptions(Settings("1.36"))))
     assert (len(held.refused), _freeing(held)) == (1, [])
 
 

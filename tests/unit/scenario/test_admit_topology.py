@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.report.admit_report import admit_report
-from dra_alloc.scenario.admit.answers import Admit, AdmitVerdict, WorkloadAnswer
+from dra_alloc.scenario.admit.answers import AdmitVerdict
 from tests.unit.scenario.kai import (
     admitted,
     binding,
@@ -25,7 +24,7 @@ from tests.unit.scenario.kai import (
     template,
     topology,
 )
-from tests.unit.scenario.queueing import only, reasons
+from tests.unit.scenario.queueing import lines, nodes_of, only, reasons
 
 FREE = queue("q", (-1, -1))
 RACKS = topology("zone", "rack")
@@ -45,14 +44,6 @@ def together(pods: int = 2, template: str = "one", **levels: str) -> dict[str, A
     keys = {"kai.scheduler/topology": "net", **{f"kai.scheduler/topology-{k}-placement": v for k, v in levels.items()}}
     made["metadata"]["annotations"] |= keys
     return made
-
-
-def nodes_of(answer: WorkloadAnswer) -> list[str]:
-    return [each.allocated.node if each.allocated is not None else "" for each in answer.placements]
-
-
-def lines(found: Admit) -> str:
-    return "\n".join(line for each in admit_report(found).findings for line in each.lines())
 
 
 def test_a_required_level_holds_of_all_pods():

@@ -4,7 +4,6 @@ A check goes by what pods want of nodes, by what runs there, and takes the node 
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 from typing import Any
@@ -12,11 +11,12 @@ from typing import Any
 import pytest
 
 from dra_alloc.api import DeviceClass, Node, Pod, ResourceClaim, ResourceClaimTemplate, ResourceSlice
-from dra_alloc.manifest import Documents, load
+from dra_alloc.manifest import Documents
 from dra_alloc.report.check_report import check_report
 from dra_alloc.report.formats.text import render
 from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.check import check
+from tests.reading import read
 
 
 def node(name: str, **offered: str) -> Node:
@@ -150,7 +150,7 @@ def stateful_set(pod: Pod) -> Documents:
     spec = {"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "serviceName": "s", "template": template}
     meta = {"name": "d", "namespace": "ns"}
     item = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": meta, "spec": spec}
-    return load(["-"], stdin=io.BytesIO(json.dumps(item).encode()))
+    return read(json.dumps(item))
 
 
 def test_a_claim_that_nobody_reserved_is_given_back():

@@ -4,26 +4,20 @@ Jobs of JobSets and groups of LeaderWorkerSets that have a domain of a topology 
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import Check, check
+from tests.reading import documents
 
 KEYS = {
     "JobSet": "alpha.jobset.sigs.k8s.io/exclusive-topology",
     "LeaderWorkerSet": "leaderworkerset.sigs.k8s.io/exclusive-topology",
 }
 SPEC = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
-
-
-def documents(*items: dict[str, Any]) -> Documents:
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
-    return load(["-"], stdin=io.BytesIO(text.encode()))
 
 
 def racks(*cpus: int) -> list[dict[str, Any]]:

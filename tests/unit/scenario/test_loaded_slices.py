@@ -4,14 +4,13 @@ What was loaded can be allocated: results hold wire models, whatever the slices 
 
 from __future__ import annotations
 
-import io
 import json
 
 import pytest
 
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated
-from dra_alloc.manifest import load
+from tests.reading import read
 
 SELECTOR = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]}
 SPEC = {"driver": "d", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}
@@ -38,7 +37,7 @@ def test_the_node_selector_of_a_loaded_slice_is_in_the_result(spec):
         },
     ]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
-    documents = load(["-"], stdin=io.BytesIO(text.encode()))
+    documents = read(text)
     outcome = Cluster.of(documents).allocate(documents.claims)
     assert isinstance(outcome, Allocated)
     (claim,) = outcome.claims

@@ -4,11 +4,10 @@ Checks of pods and claims that quotas do not let be made.
 
 from __future__ import annotations
 
-import io
 import json
 
-from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.check import Check, check
+from tests.reading import read
 
 DUMP = """
 apiVersion: v1
@@ -35,10 +34,6 @@ spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
 ---
 """
 DEVICES = "gpu.deviceclass.resource.k8s.io/devices"
-
-
-def read(text: str) -> Documents:
-    return load(["-"], stdin=io.BytesIO(text.encode()))
 
 
 def checked(hard: dict[str, str], *items: dict[str, object]) -> Check:

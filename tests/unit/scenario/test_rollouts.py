@@ -4,15 +4,13 @@ Workloads whose template changes while pods of the older one run: exit 0 means t
 
 from __future__ import annotations
 
-import io
-import json
 from typing import Any
 
 import pytest
 
-from dra_alloc.manifest import Documents, load
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.scenario.check import Check, check
+from tests.reading import documents
 
 RESOURCES = "resource.k8s.io/v1"
 REQUEST = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
@@ -69,18 +67,13 @@ def running(given: dict[str, Any], names: dict[str, str], claimed: bool = False)
     return found
 
 
-def read(*items: dict[str, Any]) -> Documents:
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
-    return load(["-"], stdin=io.BytesIO(text.encode()))
-
-
 def rolling(surge: int | str | None, gone: int | str | None) -> dict[str, Any]:
     given = {"maxSurge": surge, "maxUnavailable": gone}
     return {"type": "RollingUpdate", "rollingUpdate": {key: value for key, value in given.items() if value is not None}}
 
 
 def asked(new: dict[str, Any], there: list[dict[str, Any]], *nodes: dict[str, Any]) -> tuple[bool, Check]:
-    found = check(read(new), read(*nodes, *there))
+    found = check(documents(new), documents(*nodes, *there))
     return all(each.verdict == "allocated" for each in found.placements), found
 
 
@@ -168,7 +161,7 @@ def test_a_node_is_as_before_when_a_pod_has_gone() -> None:
     first, *_ = running(workload("StatefulSet", "1", {}), {"w-0": "n1"})
     first["spec"] = {**first["spec"], "affinity": affinity}
     first["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 80}]
-    (node_there,), (pod,) = read(node("n1", "4")).nodes, read(first).pods
+    (node_there,), (pod,) = documents(node("n1", "4")).nodes, documents(first).pods
     fresh, used = Tenancy([node_there], {}), Tenancy([node_there], {}, [pod])
     assert used.loads != fresh.loads
     assert used.ports[0]

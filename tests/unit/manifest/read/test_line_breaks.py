@@ -4,12 +4,10 @@ Lines are those of editors, whatever else YAML 1.1 takes for a line break.
 
 from __future__ import annotations
 
-import io
-
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import load
+from tests.reading import read
 
 TEXT = """\
 # a comment BREAK of one line
@@ -25,7 +23,7 @@ spec:
 
 def lines(text: str) -> list[int | None]:
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(text.encode()))
+        read(text)
     return [each.where.line for each in caught.value.problems]
 
 
@@ -39,7 +37,7 @@ def test_breaks_that_only_yaml_knows_are_not_counted(mark, end):
 
 def test_a_place_is_right_later_too():
     text = TEXT.replace("BREAK of", "\u2028# of").replace("BREAK", "\u2028").replace("  bogus: 1\n  bogus: 2\n", "")
-    documents = load(["-"], stdin=io.BytesIO(f"{text}---\n{text}".encode()), repeated="replace")
+    documents = read(f"{text}---\n{text}", repeated="replace")
     assert documents.where(documents.claims[0], "spec.devices").line == 6
     assert documents.where(documents.claims[0]).line == 2
 

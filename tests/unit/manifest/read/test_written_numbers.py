@@ -4,12 +4,10 @@ Messages quote numbers as they are written in the file, whatever they were read 
 
 from __future__ import annotations
 
-import io
-
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import load
+from tests.reading import read
 
 YAML = """\
 apiVersion: resource.k8s.io/v1
@@ -31,7 +29,7 @@ OTHERWISE_WRITTEN = ["0x1F", "010", "0b11", "1_000", "+5", "1.50", "1e30", "1E5"
 
 def problem(text):
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(text.encode()))
+        read(text)
     (found,) = caught.value.problems
     return found
 
@@ -65,14 +63,14 @@ def test_members_of_lists_and_of_streams_are_quoted_as_written():
 def test_of_equal_keys_the_one_that_was_read_is_quoted_or_its_value():
     text = YAML.format(member="allocationMode: 0x1F, allocationMode: 0x20")
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(text.encode()))
+        read(text)
     assert "expected a string, got the number 32" in [each.message for each in caught.value.problems]
 
 
 def test_an_alias_is_quoted_by_its_value():
     text = YAML.format(member="selectors: &a 0x1F, allocationMode: *a")
     with pytest.raises(ManifestError) as caught:
-        load(["-"], stdin=io.BytesIO(text.encode()))
+        read(text)
     assert [each.message for each in caught.value.problems] == [
         "expected a list, got the number 0x1F",
         "expected a string, got the number 31",

@@ -4,7 +4,6 @@ Admission rules, in upstream's words: recorded answers, and what is ours.
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections import Counter
@@ -12,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from dra_alloc.manifest import load, validate_object
+from dra_alloc.manifest import validate_object
 from spec.case import yaml_of
 from tests.paths import ROOT
+from tests.reading import read
 
 FILES = sorted((ROOT / "spec" / "vectors" / "validation").glob("*.yaml"))
 MEMBERS = ("slices", "classes", "claims", "templates", "taint_rules", "pods", "workloads")
@@ -28,7 +28,7 @@ STRUCTS += ("are required to use bindingConditions", "are required to use bindin
 
 
 def found(value: Any) -> list[tuple[str, str]]:
-    documents = load(["-"], stdin=io.BytesIO(json.dumps(value).encode()), validate="ignore")
+    documents = read(json.dumps(value), validate="ignore")
     (item,) = (item for member in MEMBERS for item in getattr(documents, member))
     return [(problem.where.path, problem.message) for problem in validate_object(item)]
 
@@ -92,7 +92,7 @@ def test_limits_of_lists():
 def test_problems_say_which_object_and_where():
     value = claim({})
     value["metadata"]["namespace"] = "ns"
-    documents = load(["-"], stdin=io.BytesIO(json.dumps(value, indent=1).encode()))
+    documents = read(json.dumps(value, indent=1))
     (problem,) = validate_object(documents.claims[0])
     assert str(problem) == (
         "ResourceClaim ns/c: spec.devices.requests[0]: "
@@ -106,7 +106,7 @@ def test_v1_paths_are_found_in_older_versions():
         "apiVersion: resource.k8s.io/v1beta1\nkind: ResourceClaim\nmetadata: {name: c}\n"
         "spec:\n  devices:\n    requests:\n    - name: a\n      deviceClassName: c\n      count: -1\n"
     )
-    documents = load(["-"], stdin=io.BytesIO(text.encode()))
+    documents = read(text)
     (problem,) = validate_object(documents.claims[0])
     assert problem.where.path == "spec.devices.requests[0].exactly.count"
     assert documents.where(documents.claims[0], problem.where.path).line == 9
@@ -199,5 +199,5 @@ def test_a_step_of_zero_is_refused_here():
 
 
 def test_kinds_without_rules_have_no_problems():
-    documents = load(["-"], stdin=io.BytesIO(b"apiVersion: v1\nkind: Node\nmetadata: {name: N_}\n"))
+    documents = read(b"apiVersion: v1\nkind: Node\nmetadata: {name: N_}\n")
     assert validate_object(documents.nodes[0]) == []

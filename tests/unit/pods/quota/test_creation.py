@@ -4,13 +4,11 @@ Which pods and claims are made where quotas leave room for some.
 
 from __future__ import annotations
 
-import io
-
 from dra_alloc.api import ResourceClaim
-from dra_alloc.manifest import Documents, load
 from dra_alloc.pods.claims import ClaimsThere
 from dra_alloc.pods.expanding import expanded
 from dra_alloc.pods.quota.creation import Creation, created, quota_book
+from tests.reading import read
 
 QUOTA = """
 apiVersion: v1
@@ -61,10 +59,6 @@ def workload(kind: str = "Deployment", name: str = "w", **more: str) -> str:
     version = "batch/v1" if kind in ("Job", "CronJob") else "apps/v1"
     filled = {"more": "replicas: 3", "claims": "", "cpu": "1", **more}
     return WORKLOAD.format(version=version, kind=kind, name=name, **filled)
-
-
-def read(text: str) -> Documents:
-    return load(["-"], stdin=io.BytesIO(text.encode())) if text else Documents()
 
 
 def makes(text: str, dump: str = "") -> Creation:

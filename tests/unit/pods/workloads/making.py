@@ -4,15 +4,8 @@ Manifests as text, and what is made of them.
 
 from __future__ import annotations
 
-import io
-
-from dra_alloc.manifest import Documents, load
 from dra_alloc.scenario.expand import Expansion, expand
-
-
-def read(text: str) -> Documents:
-    """The objects of a text."""
-    return load(["-"], stdin=io.BytesIO(text.encode())) if text else Documents()
+from tests.reading import read
 
 
 def made(text: str, dump: str = "", *taught: str) -> Expansion:
