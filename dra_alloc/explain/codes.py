@@ -46,6 +46,7 @@ NODE_CODES: Final[Mapping[str, str]] = {
     "claim-not-owned": "the claim that the pod's status names was not made for the pod",
     "admin-access": "the namespace does not allow admin access, so that a claim of the pod is not made",
     "claim-in-use": "a claim of the pod has as many consumers as it can have",
+    "claim-undated": "a claim that others use was allocated without a time: kube-scheduler cannot bind one more user",
     "claim-missing": "a claim of the pod is not there",
     "scheduling-gates": "the pod is not scheduled before its gates are gone",
     "pod-group": "the pod waits for others of its PodGroup, or one attempt of the group fails as a whole",

@@ -133,6 +133,7 @@ _EVERYWHERE: Final = frozenset(
         "admin-access",
         "claim-missing",
         "claim-in-use",
+        "claim-undated",
         "unknown-class",
         "scheduling-gates",
         "pod-group",

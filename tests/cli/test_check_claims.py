@@ -43,7 +43,12 @@ def claim(users: int = 0, result: Json | None = None, devices: tuple[Json, ...] 
         "metadata": {"name": "c", "namespace": "default", "uid": "u"},
         "spec": {"devices": {"requests": [{"name": "r", "exactly": exactly}]}},
         "status": {
-            "allocation": {"devices": {"results": results}, "nodeSelector": ON, **more},
+            "allocation": {
+                "devices": {"results": results},
+                "nodeSelector": ON,
+                "allocationTimestamp": "2026-01-01T00:00:00Z",
+                **more,
+            },
             "reservedFor": reserved,
             "devices": list(devices),
         },
@@ -134,7 +139,7 @@ def test_a_binding_that_may_have_timed_out_is_a_note(ask: Question) -> None:
         (claim(1, BINDS, **since), True),
         (claim(1, BINDS, conditions("d/other"), **since), True),
         (claim(1, BINDS, conditions("d/ready"), **since), False),
-        (claim(1, BINDS), False),
+        (claim(1, BINDS, allocationTimestamp=None), False),
         (claim(1, **since), False),
     ):
         notes = ask([pod()], [*cluster(), found])["notes"]

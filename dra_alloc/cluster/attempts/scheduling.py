@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dra_alloc.api import Node, Pod, ResourceClaim
+from dra_alloc.cluster.attempts.binding import unbound
 from dra_alloc.cluster.attempts.choice import Choice, best, prefers, worth
 from dra_alloc.cluster.attempts.found import DevicesSay, NodesFound
 from dra_alloc.cluster.attempts.kubelet import kept_out
@@ -25,7 +26,7 @@ from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
 from dra_alloc.cluster.placing import Placing
 from dra_alloc.cluster.standings import ABORTS, FAILS, FITS, UNDECIDED, Asked
 from dra_alloc.pods.attempts import Attempt, Ruling
-from dra_alloc.pods.extended_resources import extended_claim, unmapped
+from dra_alloc.pods.extended_resources import extended_claim
 from dra_alloc.pods.filters.table import objections
 from dra_alloc.pods.node_allocatable import not_stored
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook, Refusal
@@ -289,10 +290,11 @@ class Scheduling:
             self._answers.append(answer)
         else:
             self.renew(answer.claims)
-        unbound = bool(found.known) and len(claims) == len(found.known) and not (queued.alone or self._as_promised)
-        text = unmapped(queued.pod, self._ruling.served, self._profile.release) if unbound else ""
-        if text:  # its claims keep what they were given
-            return Unschedulable(queued.name, text, "extended-resources", notes=notes)
+        if not (queued.alone or self._as_promised):
+            made = len(claims) > len(found.known)
+            failed = unbound(queued.pod, found.known, made=made, ruling=self._ruling, profile=self._profile)
+            if failed is not None:
+                return replace(failed, notes=notes)
         for claim in found.known:
             self.reserved[claim_name(claim)] = self.reserved.get(claim_name(claim), 0) + 1
         if not queued.alone:

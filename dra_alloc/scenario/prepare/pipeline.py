@@ -43,7 +43,7 @@ from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.workloads.plans import Rollout
 from dra_alloc.pods.workloads.shapes import Taught
 from dra_alloc.scenario.prepare.admin_access import admin_access_problems, of_unknown_namespaces, without_admin_access
-from dra_alloc.scenario.prepare.changed_specs import changed_specs
+from dra_alloc.scenario.prepare.changed_specs import changed_pods, changed_specs
 from dra_alloc.scenario.prepare.gating import as_there, gated
 from dra_alloc.scenario.prepare.grouping import (
     composite_problems,
@@ -152,6 +152,7 @@ def _named(prepared: Prepared) -> Prepared:
 
 
 def _there(prepared: Prepared) -> Prepared:
+    prepared = prepared.misplaced(changed_pods(prepared.dump, prepared.manifests))
     manifests, left_out = as_there(prepared.manifests, prepared.dump)
     return replace(prepared, manifests=manifests).noting(left_out)
 

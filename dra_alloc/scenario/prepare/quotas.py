@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dra_alloc.api import ResourceClaim
+from dra_alloc.api import Pod, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.manifest import Documents
 from dra_alloc.pods.expanding import ExpandedPod
@@ -50,6 +50,7 @@ def forbidden(
         named = [("ResourceClaim", each) for each in subject.claims if isinstance(each, str)]
         if subject.pod is not None:
             named.append(("PodGroup", group_name(subject.pod)))
+            named += [("ResourceClaimTemplate", each) for each in _templates(subject.pod)]
         others = [each for each in named if each in refused]
         answer = own or next((refused[each] for each in others), None)
         if answer is None:
@@ -62,6 +63,12 @@ def forbidden(
         barred = Objection("quota", (answer.text,), answer.detail)
         marked.append(replace(subject, barred=barred, unmade=parts if told else ()))
     return tuple(marked), found.book, tuple(found.notes())
+
+
+def _templates(pod: Pod) -> list[str]:
+    """Return the full names of the templates of which a pod's claims are made."""
+    named = [each.resource_claim_template_name for each in pod.spec.resource_claims]
+    return [f"{pod.metadata.namespace or ''}/{each}" for each in named if each]
 
 
 def _is_of_group(claim: ResourceClaim) -> bool:

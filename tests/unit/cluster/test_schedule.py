@@ -205,9 +205,8 @@ def test_a_bound_pod_of_the_input_uses_its_node():
 
 
 def test_at_most_256_consumers():
-    allocation = {
-        "devices": {"results": [{"request": "r", "driver": "gpu.example.com", "pool": "a", "device": "gpu-0"}]}
-    }
+    result = {"request": "r", "driver": "gpu.example.com", "pool": "a", "device": "gpu-0"}
+    allocation = {"devices": {"results": [result]}, "allocationTimestamp": "2026-01-01T00:00:00Z"}
     users = [{"resource": "pods", "name": f"u{number}", "uid": f"u{number}"} for number in range(255)]
     made = cluster(node("a"), gpus("a", 1), claim("shared", allocation=allocation, reservedFor=users))
     done = made.schedule([pod("p", named("shared")), pod("q", named("shared"))])
@@ -234,22 +233,6 @@ def test_extended_resources_of_nodes_and_of_classes(release):
     assert sorted(found) == sorted(["plugin", "devices" if served else "Unschedulable", "Unschedulable"])
 
 
-def test_a_pod_with_claims_is_not_bound_where_a_device_plugin_serves_it():
-    there = node("a", **{"example.com/gpu": "1"}), gpus("a", 1), template("one")
-    both = pod("both", from_template(), more={"example.com/gpu": "1"})
-    refused, other = cluster(*there).schedule([both, pod("other", from_template())])
-    assert isinstance(refused, Unschedulable)
-    said = "nil or empty request mappings, no update of pod ns/both ExtendedResourceClaimStatus"
-    assert (refused.code, refused.message) == (
-        "extended-resources",
-        f'running PreBind plugin "DynamicResources": {said}',
-    )
-    assert isinstance(other, Unschedulable)  # the claim of the first keeps the device
-    assert outcomes(cluster(*there).schedule([pod("plain", more={"example.com/gpu": "1"})])) == ["a"]
-    assert outcomes(cluster(*there, release="1.35").schedule([both])) == ["a"]  # without the gate
-    assert outcomes(cluster(*there, semantics="intended").schedule([both])) == ["a"]
-
-
 def test_failed_binding_makes_a_claim_unavailable():
     result: dict[str, Any] = {"request": "r", "driver": "gpu.example.com", "pool": "a", "device": "gpu-0"}
     result |= {"bindingConditions": ["Ready"], "bindingFailureConditions": ["Broken"]}
@@ -258,7 +241,8 @@ def test_failed_binding_makes_a_claim_unavailable():
         conditions = [{"type": condition, "status": "True", "reason": "x", "message": "", "lastTransitionTime": None}]
         users = [{"resource": "pods", "name": "q", "uid": "q"}]
         devices = [{**device, "conditions": conditions}]
-        held = claim("c", allocation={"devices": {"results": [result]}}, devices=devices, reservedFor=users)
+        allocation = {"devices": {"results": [result]}, "allocationTimestamp": "2026-01-01T00:00:00Z"}
+        held = claim("c", allocation=allocation, devices=devices, reservedFor=users)
         assert outcomes(cluster(node("a"), gpus("a", 1), held).schedule([pod("p", named("c"))])) == expected
 
 

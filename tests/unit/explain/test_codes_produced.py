@@ -296,8 +296,9 @@ def test_no_code_is_documented_that_nothing_produces() -> None:
     assert set(DEVICES) == set(DEVICE_CODES)
     # What is asked of no node: test_quotas.py and test_check_nodes.py, tests/cli/test_check_pods.py.
     unasked = {"quota", "claim-deleted", "claim-not-owned", "admin-access", "node-name"}
-    # And tests/unit/cluster/test_schedule.py, tests/unit/scenario/test_groups.py.
+    # And tests/unit/cluster/test_schedule.py, test_binding.py, tests/unit/scenario/test_groups.py.
     unasked |= {"pod-group", "claim-in-use", "claim-missing", "scheduling-gates", "in-order", "extended-resources"}
+    unasked |= {"claim-undated"}
     assert {*ABORTS, *PODS, *unasked, "allocated-elsewhere"} == set(NODE_CODES)
     assert set(FACTS) == set(FACT_CODES)
 

@@ -138,6 +138,17 @@ def test_who_names_a_refused_claim_waits():
     assert verdicts(checked({"count/resourceclaims.resource.k8s.io": "1"}, CLAIM)) == ["allocated"]
 
 
+def test_who_names_a_refused_template_waits():
+    meta = {"name": "new", "namespace": "ns"}
+    template = {**CLAIM, "kind": "ResourceClaimTemplate", "metadata": meta, "spec": {"spec": CLAIM["spec"]}}
+    key = "count/resourceclaimtemplates.resource.k8s.io"
+    asked = pod("p", resourceClaimTemplateName="new")
+    assert verdicts(checked({key: "5"}, template, asked)) == ["allocated"]
+    found = checked({key: "0"}, template, asked)
+    assert verdicts(found) == ["unsatisfiable"]
+    assert {each.code for each in found.placements[0].refusals} == {"quota"}
+
+
 def test_a_refused_pod_without_devices_is_told():
     found = checked({"requests.cpu": "1"}, pod("a"), pod("b"))
     assert [(each.name, each.verdict) for each in found.placements] == [
