@@ -24,6 +24,7 @@ _IN_USE: Final = "device-in-use"
 _LACKING: Final = "attribute-missing"
 _MOST: Final = 3
 _MOST_ALIKE: Final = 2
+_MOST_NAMED: Final = 2
 _MOST_REQUESTS: Final = 6
 _FALSE: Final = re.compile(r"selector (\d+) is false: (.*)", re.DOTALL)
 
@@ -66,17 +67,30 @@ def _lacks(question: Question, told: Told) -> str:
         parts.append(f"and {few}{_kind(question, told, total - matching, total)}")
     elif missed or broken:
         parts.append(_available(tally, matching, total))
-    return ", ".join((wants, "; ".join((*parts, *_few(missed), *_lacking(question, told), *broken[:_MOST]))))
+    fallen: Iterable[str] = (*_few(missed), *_lacking(question, told))
+    # Devices of several pools can share a name.
+    fallen = _of_one(fallen) if len(tally.pools) == 1 else fallen
+    return ", ".join((wants, "; ".join((*parts, *fallen, *broken[:_MOST]))))
+
+
+def _of_one(fallen: Iterable[str]) -> Iterator[str]:
+    """Yield what devices fell to, that of one device which is named more than once together."""
+    said: dict[str, list[str]] = {}
+    for each in fallen:
+        name, _, why = each.partition(": ")
+        said.setdefault(name if why and " " not in name else each, []).append(why)
+    for name, reasons in said.items():
+        yield f"{name}: {', and '.join(reasons)}" if any(reasons) and " " not in name else name
 
 
 def _available(tally: RequestTally, matching: int, total: int) -> str:
     """Return how many devices are available, of how many that match, and of how many these are some."""
-    have = f"only {tally.usable}" if tally.usable else "none"
+    have = f"only {tally.usable}" if tally.usable else "neither" if matching == 2 and not tally.takes_all else "none"
     verb = "are" if tally.usable > 1 else "is"
     if not tally.takes_all and 0 < matching < total:
-        return f"{matching} of {total} {'matches' if matching == 1 else 'match'} and {have} {verb} available"
-    of_all = f" of {matching}" if matching > 1 and (tally.takes_all or matching != tally.needed) else ""
-    return f"{have}{of_all} {verb} available"
+        match = f"{matching} of {total} {'matches' if matching == 1 else 'match'}"
+        return f"{match} and {'is not' if matching == 1 else f'{have} {verb}'} available"
+    return f"{'none' if have == 'neither' else have}{f' of {matching}' if matching > 1 else ''} {verb} available"
 
 
 def _lacking(question: Question, told: Told) -> Iterator[str]:
@@ -142,8 +156,26 @@ def _competing(question: Question, ask: Ask, requests: Sequence[Told]) -> str:
     listed = [f"{called(question, each.ask)}: {each.tally.needed}" for each in competing]
     rest = f" and {len(listed) - _MOST_REQUESTS} more" if len(listed) > _MOST_REQUESTS else ""
     requested = f"{', '.join(listed[:_MOST_REQUESTS])}{rest}"
-    have = f"{len(wanted)} {'is' if len(wanted) == 1 else 'are'} available"
-    return f"{needed} devices are needed together ({requested}), and {have}"
+    return f"{needed} devices are needed together ({requested}), and {_have_together(len(wanted), competing)}"
+
+
+def _have_together(available: int, competing: Sequence[Told]) -> str:
+    """Return how many devices requests can have together, of how many that match."""
+    pools = [pool for each in competing for pool in each.tally.pools]
+    missed = {
+        (pool.driver, pool.pool, name)
+        for pool in pools
+        for group in pool.groups
+        if group.code not in _OTHER_KIND
+        for name in group.devices
+    }
+    matching = len(missed.union(*(_usable(each.tally) for each in competing)))
+    total = sum({(pool.driver, pool.pool): pool.devices for pool in pools}.values())
+    if matching > available:
+        return f"only {available} of {matching} {'is' if available == 1 else 'are'} available"
+    if matching < total:
+        return f"only {matching} of {total} {'matches' if matching == 1 else 'match'}"
+    return f"there {'is' if total == 1 else 'are'} only {total}"
 
 
 def _nearness(told: Told) -> tuple[bool, int]:
@@ -215,12 +247,14 @@ def _few(groups: Sequence[Group]) -> list[str]:
 
 def _said(group: Group) -> str:
     if group.code == _IN_USE and len(group.devices) > 1:
-        return f"{len(group.devices)} are {group.detail}"
+        return (
+            f"{_devices(group.devices) if len(group.devices) == _MOST_NAMED else len(group.devices)} are {group.detail}"
+        )
     return f"{_devices(group.devices)}: {group.detail}"
 
 
 def _devices(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} devices"
+    return " and ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} devices"
 
 
 def _kind(question: Question, told: Told, others: int, total: int) -> str:
@@ -261,8 +295,9 @@ def having(expression: str, devices: Sequence[DeviceRow]) -> str:
     told = []
     for kind, domain, name in dict.fromkeys(each[:3] for each in reads(expression)):
         read = _amount if kind == "capacity" else _attribute
-        values = _counted(read(each, f"{domain}/{name}") for each in devices)
-        more = " ..." if len(values) > _MOST else ""
+        found = [read(each, f"{domain}/{name}") for each in devices]
+        values = _counted(found)
+        more = " ..." if len(values) > _MOST else " or none" if None in found else ""
         told.append(f"{name} {', '.join(list(values)[:_MOST])}{more}" if values else f"no {name}")
     return " and ".join(told[:2])
 
@@ -332,16 +367,21 @@ def _in_common(question: Question, found: Sequence[_Spread], stated: str, short:
     """Return which values requests can have that have to share one; empty if one is enough for each by itself."""
     if any(all(each.values.get(value, 0) >= each.told.tally.needed for each in found) for value in found[0].values):
         return ""
-    needs, listed = [], []
+    needs: list[str] = []
+    listed: list[str] = []
     for (ask, tally), values, without in found:
         needs.append(f'"{ask.full_name}" ({_wanted(tally)})')
         counts = [f"{value} ({count})" for value, count in values.items()]
+        if counts and not listed:
+            value, count = next(iter(values.items()))
+            counts[0] = f"{value} ({count} {'device' if count == 1 else 'devices'})"
         counts += [f"none ({without})"] if without else []
         more = ", ..." if len(counts) > _MOST else ""
         listed.append(f'"{ask.full_name}" can have {", ".join(counts[:_MOST]) or "no device"}{more}')
     row = question.rows[found[0].told.ask.claim]
     owner = f" of claim {row.name}" if len(question.rows) > 1 else ""
     common = set.intersection(*(set(each.values) for each in found))
-    miss = "has enough devices for all" if common else "is there for all"
-    have_to = f"have to share one {short} ({stated}), and none {miss}"
+    both = "both" if len(found) == _MOST_NAMED else "all of them"
+    miss = f"has enough devices for {both}" if common else f"has devices for {both}"
+    have_to = f"have to share one {short} ({stated}), and no {short} {miss}"
     return f"requests {' and '.join(needs)}{owner} {have_to}: {'; '.join(listed)}"

@@ -24,6 +24,8 @@ from dra_alloc.rules import barring, tolerates
 _MOST_CHARACTERS: Final = 80
 #: How it is said that a claim goes, before its name.
 FREEING: Final = "freeing claim "
+#: How it is said that a taint goes, before its name.
+REMOVING: Final = "removing the taint "
 #: What it costs to change a class: others ask for its devices, too.
 CLASS_COST: Final = 70
 
@@ -146,8 +148,8 @@ def _taints(world: World) -> Iterator[Fact]:
                 seen.setdefault((taint.key, taint.value or "", taint.effect), taint)
     # What a pod asks for as an extended resource tolerates nothing.
     extended = any(claim.metadata.annotations.get(EXTENDED_CLAIM) == "true" for claim in world.claims)
-    for (key, value, effect), taint in seen.items():
-        name = f"{key}{'=' if value else ''}{value}:{effect}"
+    for taint in seen.values():
+        name = taint_name(taint)
         if not all(any(tolerates(each, taint) for each in ask.tolerations) for _, _, ask in world.asks()):
             removing = _removing(world, taint, name)
             fix = removing if extended else f"tolerating the taint {name}"
@@ -157,12 +159,17 @@ def _taints(world: World) -> Iterator[Fact]:
             yield Fact("taint", text, _tolerating(taint), fix, 20, whose, None if extended else removed)
 
 
+def taint_name(taint: DeviceTaint) -> str:
+    """Return what a taint is called: its key, its value if it has one, and its effect."""
+    return f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
+
+
 def _removing(world: World, taint: DeviceTaint, name: str) -> str:
     """Return what it is to remove a taint: to delete the rules that it comes from, if it comes from these alone."""
     rules = sorted([each.metadata.name or "" for each in world.taint_rules if _same(each.spec.taint, taint)])
     devices = (device for each in world.slices for device in each.spec.devices)
     if not rules or any(_same(each, taint) for device in devices for each in device.taints):
-        return f"removing the taint {name}"
+        return f"{REMOVING}{name}"
     return f"deleting DeviceTaintRule {first_few(rules)}"
 
 
@@ -310,9 +317,16 @@ def _requests(world: World) -> Iterator[Fact]:
                 "request",
                 f"claim {claim_name(claim)} {asks}",
                 _without_request(index, request.name),
-                f"dropping {which}" if several else "",
+                f"dropping {_whole_claim(world, index) or which}" if several else "",
                 60,
             )
+
+
+def _whole_claim(world: World, index: int) -> str:
+    """Return the claim that goes with its only request, if a person made it and there are others."""
+    claim = world.claims[index]
+    alone = len(claim.spec.devices.requests) == 1 and len(world.claims) > 1
+    return f"claim {claim_name(claim)}" if alone and claim.metadata.annotations.get(EXTENDED_CLAIM) != "true" else ""
 
 
 def _without_request(index: int, name: str) -> Callable[[World], World]:

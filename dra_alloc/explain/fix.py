@@ -35,12 +35,6 @@ class Fix:
         return joined(self.steps)
 
     @property
-    def told(self) -> str:
-        """Return the steps with what there is to say besides."""
-        pairs = zip(self.steps, self.each_aside, strict=True)
-        return joined([f"{step} ({aside})" if aside else step for step, aside in pairs])
-
-    @property
     def each_whose(self) -> tuple[Whose, ...]:
         """Return whose affair each step is."""
         return self.parties or (self.whose,) * len(self.steps)
@@ -49,11 +43,6 @@ class Fix:
     def each_aside(self) -> tuple[str, ...]:
         """Return what there is to say of each step besides."""
         return self.asides or ("",) * len(self.steps)
-
-    @property
-    def affairs(self) -> tuple[Whose, ...]:
-        """Return whose affair its steps are, the nearest first."""
-        return tuple(sorted(set(self.each_whose)))
 
     def and_then(self, other: Fix, leaves: str) -> Fix:
         """Return both as one fix of two steps; `leaves` is what this one alone leaves in the way."""
@@ -82,3 +71,9 @@ def joined(steps: Sequence[str]) -> str:
 def after_alone(step: str, left: str) -> str:
     """Return what is left in the way by a change alone."""
     return f"after {step} alone, {left}"
+
+
+def is_said(left: str, before: str) -> bool:
+    """Return whether what is left in the way was told before, of a device perhaps together with something else."""
+    device, _, why = left.partition(": ")
+    return left in before or (" " not in device and device in before and bool(why) and why in before)

@@ -17,7 +17,7 @@ from dra_alloc.explain.amounts import Lesser, lesser_amounts
 from dra_alloc.explain.core import core_of
 from dra_alloc.explain.counting import Counting, countable
 from dra_alloc.explain.facts import Fact, Whose, called, facts_of
-from dra_alloc.explain.fix import Fix
+from dra_alloc.explain.fix import Fix, is_said
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.pairs import CHOOSING, alone, choosing_pairs, cost_of_pair
 from dra_alloc.explain.selecting import other_spellings
@@ -83,7 +83,14 @@ class Reasons:
         return min(((len(fix.steps), *fix.order) for fix in self.fixes), default=None)
 
 
-def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere: Sequence[World] = ()) -> Reasons:
+def reasons(
+    world: World,
+    work: int = WORK,
+    *,
+    refused: bool = False,
+    elsewhere: Sequence[World] = (),
+    trials: Trials | None = None,
+) -> Reasons:
     """
     Return the reasons of a refusal; empty if the world fits after all.
 
@@ -91,12 +98,12 @@ def reasons(world: World, work: int = WORK, *, refused: bool = False, elsewhere:
     third of it to the fixes. With `refused` a search has found already that
     there are not the devices, which is then not asked again. With worlds of
     other nodes `elsewhere`, nothing is a fix after which one of those ends the
-    question with an error.
+    question with an error; `trials` that were begun before are gone on with.
 
     Spec: EXPLAIN-1 (sufficient and necessary), EXPLAIN-2 (fixes), EXPLAIN-3 (not enough), EXPLAIN-4 (hints),
     EXPLAIN-5 (untried), EXPLAIN-13 (other nodes), EXPLAIN-31 (nothing asked).
     """
-    trials = Trials(world, work, refused=refused, elsewhere=elsewhere)
+    trials = trials or Trials(world, work, refused=refused, elsewhere=elsewhere)
     fits = trials.fits_without(())
     if fits is not False:
         return Reasons((), exact=fits is not None, work=trials.work)
@@ -207,8 +214,7 @@ class _Fixes:
         """
         Return the cheapest two changes that are enough together; empty if none of the pairs is.
 
-        The second of them is looked for among what the refusal rests on once
-        the first is made: an obstacle that shows only then is found there.
+        The second is looked for among what the refusal rests on once the first is made, and shows perhaps only then.
         """
         found = self._second_obstacles(fixable, facts)
         if self._trials.nearly_spent(_FOR_SECOND):
@@ -249,7 +255,7 @@ class _Fixes:
         before = self._cause(self._world)
         said = f"{before.partition('; ')[0]}; "
         found = ((fact, self._cause(without(self._world, [fact])).removeprefix(said)) for fact in pair)
-        return next((alone(fact, left) for fact, left in found if left and left not in before), "")
+        return next((alone(fact, left) for fact, left in found if left and not is_said(left, before)), "")
 
     def _cause(self, world: World) -> str:
         """Return the cause of a variation's refusal, at the expense of the work allowed."""

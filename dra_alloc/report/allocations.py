@@ -34,6 +34,17 @@ def allocation_lines(allocated: Allocated, verbose: bool) -> Iterator[str]:
     yield from (f"  {line}" for line in score_lines(allocated.scores))
 
 
+def held_devices(allocated: Allocated, verbose: bool) -> str:
+    """Return the devices that claims hold in a line, with requests and pools where these say more."""
+    results = [each for claim in allocated.claims if (held := claim.status.allocation) for each in held.devices.results]
+    told = []
+    for (request, _, pool), names in _by_request(results).items():
+        where = "" if pool == allocated.node else f" (pool {pool})"
+        whose = f"{request}: " if len({each.request for each in results}) > 1 else ""
+        told.append(f"{whose}{some(names, verbose)}{where}")
+    return "; ".join(told) or "no devices"
+
+
 def _by_request(results: Sequence[DeviceRequestAllocationResult]) -> dict[tuple[str, str, str], list[str]]:
     devices: dict[tuple[str, str, str], list[str]] = {}
     for result in results:

@@ -4,14 +4,15 @@ The check: a finding for each placement, and totals.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dra_alloc.api import ResourceClaim
 from dra_alloc.explain.facts import Whose
-from dra_alloc.report.allocations import allocation_lines, allocation_object, choice_lines
+from dra_alloc.report.allocations import allocation_lines, allocation_object, choice_lines, held_devices
 from dra_alloc.report.fixes import AFFAIRS
 from dra_alloc.report.layout import plural, some, whose_answer
 from dra_alloc.report.records import Finding, Level, Report, Section
@@ -25,14 +26,20 @@ from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 if TYPE_CHECKING:
     from dra_alloc.scenario.picture import Picture
 
+#: The note on one pool that lacks slices, with its driver and name.
+_INCOMPLETE: Final = re.compile(
+    r"a pool is not published as a whole, .*: ([^/\s]+)/(\S+), generation \d+ has \d+ of \d+ slices$"
+)
+
 _Told = tuple[Check, tuple[Finding, ...]]
 
 
 def summary_counts(check: Check) -> dict[str, int]:
-    """Return how many subjects are allocated, unsatisfiable and undecided, and how many of the first with a caution."""
+    """Return how many are allocated, unsatisfiable, undecided; of the first, with a caution, and allocated before."""
     verdicts = [placement.verdict for placement in check.placements]
     counts = {verdict: verdicts.count(verdict) for verdict in ("allocated", "unsatisfiable", "undecided")}
-    return {**counts, "cautions": sum(bool(each.broken) for each in check.placements)}
+    counts["cautions"] = sum(bool(each.broken) for each in check.placements)
+    return {**counts, "allocatedBefore": sum(each.before for each in check.placements)}
 
 
 def check_report(check: Check, claims: Sequence[ResourceClaim] = ()) -> Report:
@@ -62,7 +69,8 @@ def judged(placement: SubjectAnswer) -> tuple[Level, str, tuple[Section, ...]]:
         choice = () if placement.choice is None else (_deeper("choice", placement.choice, choice_lines),)
         broken = _deeper("broken", placement, _broken)
         level: Level = "note" if placement.broken else "none"
-        return level, verdict, (broken, _deeper("allocation", placement.allocated, allocation_lines), *choice)
+        told = () if placement.before else (_deeper("allocation", placement.allocated, allocation_lines),)
+        return level, verdict, (broken, *told, *choice)
     if verdict == "undecided":
         return "warning", verdict, ()
     code = placement.refusals[0].code if placement.refusals else verdict
@@ -77,7 +85,7 @@ def _broken(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
         yield f"  why: {each.defect}"
         yield f"  a scheduler without it {each.kept_to}"
         if each.enough:
-            yield f"  to fit without the defect, too, {AFFAIRS[Whose.MANIFEST]}: {each.enough}"
+            yield f"  fix {AFFAIRS[Whose.MANIFEST]}, with the defect or without: {each.enough}"
 
 
 def cause_of_refused(placement: SubjectAnswer) -> str:
@@ -85,11 +93,7 @@ def cause_of_refused(placement: SubjectAnswer) -> str:
     if placement.verdict != "unsatisfiable" or placement.same_as:
         return ""
     found = first_cause(placement.refusals, named=_named(placement))
-    return (
-        f"{placement.cause}; what it leaves of the manifests does not fit: {found}"
-        if placement.cause and found
-        else found
-    )
+    return f"{placement.cause}; without it: {found}" if placement.cause and found else found
 
 
 def _named(placement: SubjectAnswer) -> bool:
@@ -113,7 +117,10 @@ def _deeper(kind: str, about: Any, say: Any) -> Section:
 
 def _headline(placement: SubjectAnswer, verbose: bool) -> Iterator[str]:
     title = f"{placement.name} ({placement.kind})"
-    if placement.allocated is not None:
+    if placement.allocated is not None and placement.before:
+        devices = held_devices(placement.allocated, verbose)
+        yield f"{title}: already allocated on {some(placement.nodes, verbose)}: {devices}"
+    elif placement.allocated is not None:
         nodes = f"{len(placement.nodes):,} of {plural(placement.nodes_asked, 'node')}"
         yield f"{title}: allocated; fits {nodes}: {some(placement.nodes, verbose)}"
         if placement.undecided:
@@ -152,16 +159,24 @@ def _copies(placements: Sequence[SubjectAnswer], same_as: str, verbose: bool) ->
 
 
 def _lines(told: _Told, verbose: bool) -> Iterator[str]:
-    """Yield findings with an empty line after each, those of copies and of pods without devices in one; then totals."""
+    """
+    Yield findings with an empty line after each, and totals.
+
+    Copies, pods without devices and claims that were allocated before are told together.
+    """
     check, findings = told
-    for (same_as, idle), pairs in groupby(
-        zip(check.placements, findings, strict=True), lambda each: (each[0].same_as, not verbose and each[0].is_idle)
+    for (same_as, idle, before), pairs in groupby(
+        zip(check.placements, findings, strict=True),
+        lambda each: (each[0].same_as, not verbose and each[0].is_idle, not verbose and each[0].before),
     ):
         if same_as is not None:
             yield from (*_copies([placement for placement, _ in pairs], same_as, verbose), "")
         elif idle:
             names = some([placement.name for placement, _ in pairs], verbose)
             yield from (f"{names}: would run, without devices", "")
+        elif before:
+            yield from (line for _, finding in pairs for line in finding.lines(verbose))
+            yield ""
         else:
             for _, finding in pairs:
                 yield from (*finding.lines(verbose), "")
@@ -170,7 +185,9 @@ def _lines(told: _Told, verbose: bool) -> Iterator[str]:
 
 
 def _is_told(note: str, placements: Sequence[SubjectAnswer]) -> bool:
-    """Return whether a note is on a gate that is told as the cause of a refusal, with what to apply again."""
+    """Return whether a note is on a gate, or on a pool that is incomplete, that is told as the cause of a refusal."""
+    if pool := _INCOMPLETE.match(note):
+        return any(f"pool {pool[2]} ({pool[1]}) is incomplete" in cause_of_refused(each) for each in placements)
     gate = note.rpartition("(")[2].partition(")")[0]
     return note.endswith(DROPPED) and any(gate in each.cause for each in placements)
 
@@ -181,12 +198,15 @@ def _summary(check: Check) -> str:
         return "nothing to allocate: the manifests ask for no pods, claims or claim templates now"
     words = {"allocated": "allocated", "unsatisfiable": "cannot be allocated", "undecided": "undecided"}
     cautions = f", {counts['cautions']} of them with a caution" if counts["cautions"] else ""
+    before = counts["allocatedBefore"]
+    counts["allocated"] -= before
     parts = [
         f"{counts[verdict]} {word}{cautions if verdict == 'allocated' else ''}"
         for verdict, word in words.items()
-        if counts[verdict] or verdict == "allocated"
+        if counts[verdict] or (verdict == "allocated" and not before)
     ]
-    return f"{', '.join(parts)} ({whose_answer(check.settings)})"
+    earlier = f"; {before} {'was' if before == 1 else 'were'} allocated before" if before else ""
+    return f"{', '.join(parts)}{earlier if parts else earlier.removeprefix('; ')} ({whose_answer(check.settings)})"
 
 
 def _members(told: _Told) -> dict[str, Any]:
@@ -212,6 +232,7 @@ def _placement(placement: SubjectAnswer, cause: str) -> dict[str, Any]:
         "nodes": list(placement.nodes),
         "nodesAsked": placement.nodes_asked,
         "allocation": None if placement.allocated is None else allocation_object(placement.allocated),
+        "allocatedBefore": placement.before,
         "broken": list(map(str, placement.broken)),
         "aborts": placement.aborts,
         "cause": cause,

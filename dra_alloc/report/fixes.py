@@ -8,13 +8,16 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from dra_alloc.explain.facts import CLASS_COST, Whose
+from dra_alloc.explain.facts import CLASS_COST, FREEING, Whose
 from dra_alloc.explain.fix import Fix, joined
 from dra_alloc.explain.pairs import SEEN_SO_FAR
 from dra_alloc.explain.reasons import Reasons
+from dra_alloc.scenario.refused.asides import USED_BY_PODS
 
 #: What is told of fixes where there is room: of two changes why both, and more of each.
 BESIDES: Final = ("behind", "asides")
+#: Of a change that is numbered beside another one.
+_LONG: Final = 80
 #: Whose affair a fix is, in a few words.
 AFFAIRS: Final = {
     Whose.MANIFEST: "in the manifest",
@@ -31,39 +34,55 @@ def fix_lines(found: Reasons, verbose: bool, where: str, most: int, besides: Seq
     for affair, group in itertools.groupby(told, _affair):
         fixes = list(group)
         more = left if fixes[-1] is told[-1] else ""
-        if affair is None:
-            for fix in fixes:
-                yield from _of_several(fix, where, more if fix is fixes[-1] else "", besides)
-            continue
-        steps = [fix.told if "asides" in besides else str(fix) for fix in fixes]
-        yield f"fix {AFFAIRS[affair]}{where}: {', or '.join(steps)}{more}"
-        yield from (f"  why both: {fix.leaves}" for fix in fixes if fix.leaves and "behind" in besides)
+        steps = [_steps(fix, besides) for fix in fixes]
+        separator = "; or " if any(", " in each for each in steps) else ", or "
+        yield f"fix {AFFAIRS[affair]}{where}: {separator.join(steps)}{more}"
+        for fix in fixes:
+            if _rests_on_unseen(fix):
+                yield f"  if none of its devices fits, also {_said(fix, 1, besides)}"
+            elif fix.leaves and "behind" in besides:
+                yield f"  why both: {fix.leaves}"
     if found.facts and not (found.fixes or found.untried):
         yield "fix: no change or pair of changes that was tried helps"
 
 
-def _affair(fix: Fix) -> Whose | None:
-    """Return whose affair a fix is; None where each of its changes is told with that."""
-    return None if len(fix.affairs) > 1 or fix.leaves.startswith(SEEN_SO_FAR) else fix.whose
+def _affair(fix: Fix) -> Whose:
+    """Return whose affair a fix is: of several changes the furthest's, or the first's if that may be enough."""
+    return fix.each_whose[0] if _rests_on_unseen(fix) else fix.whose
 
 
-def _of_several(fix: Fix, where: str, more: str, besides: Sequence[str]) -> Iterator[str]:
-    """
-    Yield a fix that is the affair of several, with whose each of its changes is.
+def _rests_on_unseen(fix: Fix) -> bool:
+    """Return whether slices that nobody has seen yet may make the second change needless."""
+    return fix.leaves.startswith(SEEN_SO_FAR)
 
-    What is behind slices that nobody has seen yet may need no second change: it is told as what may be left then.
-    """
-    asides = fix.each_aside if "asides" in besides else ("",) * len(fix.steps)
-    steps = [
-        f"{step} ({', '.join(filter(None, (AFFAIRS[whose].removeprefix('that '), aside)))})"
-        for step, whose, aside in zip(fix.steps, fix.each_whose, asides, strict=True)
-    ]
-    if fix.leaves.startswith(SEEN_SO_FAR):
-        yield f"fix {AFFAIRS[fix.each_whose[0]]}{where}: {fix.steps[0]}{more}"
-        yield f"  if that brings nothing that fits, also {' and '.join(steps[1:])}"
-        return
-    yield f"fix{where}: {joined(steps)}{more}"
-    yield from [f"  why both: {fix.leaves}"] if fix.leaves and "behind" in besides else ()
+
+def _steps(fix: Fix, besides: Sequence[str]) -> str:
+    """Return the changes of a fix, those first whose affair all of it is; numbered where the word between is lost."""
+    if _rests_on_unseen(fix):
+        return _said(fix, 0, besides)
+    order = sorted(range(len(fix.steps)), key=lambda number: fix.each_whose[number] != fix.whose)
+    steps = [_said(fix, number, besides) for number in order]
+    if len(steps) > 1 and max(map(len, steps)) > _LONG:
+        steps = [f"({number}) {step}" for number, step in enumerate(steps, 1)]
+    return joined(steps)
+
+
+def _said(fix: Fix, number: int, besides: Sequence[str]) -> str:
+    """Return a change as somebody would make it, with what there is to say besides."""
+    step, aside, whose = fix.steps[number], fix.each_aside[number], fix.each_whose[number]
+    if step.startswith(FREEING) and (aside.startswith(USED_BY_PODS) or not aside):
+        step, aside = _freeing(step.removeprefix("freeing "), aside.removeprefix("used by ")), ""
+    more = [AFFAIRS[whose]] if whose != _affair(fix) else []
+    more += [aside] if aside and "asides" in besides else []
+    return f"{step} ({', '.join(more)})" if more else step
+
+
+def _freeing(claim: str, pods: str) -> str:
+    """Return what is done to free a claim: it goes with the last of its pods, which a controller makes anew."""
+    if not pods:
+        return f"deleting {claim}"
+    verb = "ending" if " of " in pods else "deleting"
+    return f"{verb} {pods} ({'hold' if pods.startswith('pods ') else 'holds'} {claim})"
 
 
 def _told_fixes(found: Reasons, verbose: bool, most: int) -> Sequence[Fix]:

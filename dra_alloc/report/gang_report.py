@@ -42,12 +42,19 @@ def _lines(told: tuple[JointAnswer, Finding, Finding], verbose: bool) -> Iterato
     yield from joint.lines(verbose)
     yield from greedy.lines(verbose)
     yield from (f"note: {note}" for note in answer.notes)
-    yield f"({whose_answer(answer.cluster.settings)})"
+    placed = len(answer.answers.joint.placements)
+    amount = f"{placed:,}" if answer.wanted is None else f"{placed:,} of {plural(answer.wanted, 'pod')}"
+    yield f"{amount} placed jointly ({whose_answer(answer.cluster.settings)})"
 
 
 def _joint(answer: JointAnswer, verbose: bool) -> Iterator[str]:
     joint = answer.answers.joint
-    yield _headline(f"{answer.named}, placed jointly" if answer.named else "placed jointly", joint, answer.wanted)
+    yield _headline(
+        f"{answer.named}, placed jointly" if answer.named else "placed jointly",
+        joint,
+        answer.wanted,
+        "cannot be placed, ",
+    )
     if answer.short.cause:
         yield f"  cause: {answer.short.cause}"
     if answer.short.fix:
@@ -59,7 +66,7 @@ def _joint(answer: JointAnswer, verbose: bool) -> Iterator[str]:
 
 def _greedy(answer: JointAnswer, verbose: bool) -> Iterator[str]:
     answers = answer.answers
-    yield _headline("as kube-scheduler goes, one by one", answers.greedy, answer.wanted)
+    yield _headline("kube-scheduler, pod by pod", answers.greedy, answer.wanted, "places ")
     if answers.lost_by_order:
         lost = len(answers.joint.placements) - len(answers.greedy.placements)
         yield f"  {plural(lost, 'pod')} lost: {_loss(answer)}"
@@ -73,13 +80,16 @@ def _loss(answer: JointAnswer) -> str:
     return "going one by one, earlier pods take what later ones need, or a defect of the release is in the way"
 
 
-def _headline(title: str, gang: Gang, wanted: int | None) -> str:
+def _headline(title: str, gang: Gang, wanted: int | None, nothing: str) -> str:
+    """Return how many pods are placed; where it is none, with what says that as a sentence."""
     count = len(gang.placements)
     amount = f"{count:,}" if wanted is None else f"{f'{count:,}' if count else 'none'} of {plural(wanted, 'pod')}"
     nodes = f" on {plural(len(gang.nodes), 'node')}" if gang.placements else ""
     why = f" ({gang.why})" if gang.why else ""
     doubt = "" if gang.proven else ", and better is not ruled out"
     state = "undecided" if gang.verdict == "undecided" else f"{amount}{nodes}"
+    if wanted and not count and gang.verdict != "undecided":
+        state = f"{nothing}{state}"
     return f"{title}: {state}{why}{doubt}"
 
 

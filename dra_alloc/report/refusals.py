@@ -9,9 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.explain.pairs import SEEN_SO_FAR
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.report.fixes import BESIDES, fix_lines, fix_objects
 from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
@@ -30,7 +31,10 @@ def cause_of(refusal: NodeRefusal) -> str:
     """Return in a sentence why the node refuses, as far as there is one: what there is to say before the error."""
     found = refusal.explanation
     if found.cause or not refusal.detail:
-        return found.cause or refusal.error or ("" if found.requests else _NONE_TOGETHER)
+        fixes = () if refusal.reasons is None else refusal.reasons.fixes
+        seen = (fix.leaves for fix in fixes if fix.leaves.startswith(SEEN_SO_FAR))
+        cause = found.cause or refusal.error or ("" if found.requests else _NONE_TOGETHER)
+        return "; ".join((cause, *itertools.islice(seen, 1)))
     return f'{refusal.detail} ("{refusal.error}")' if len(refusal.error) <= _SHORT else refusal.detail
 
 
@@ -117,6 +121,16 @@ _HEADS: Final = ("hints", "fixes", "not-tried")
 _OF_FIRST: Final = (BESIDES, BESIDES[:1], ())
 #: All that is told of a node that is told of alone, the least of it last.
 _WHOLE: Final = (*_HEADS, "not-enough", "error", "tallies", "facts", *BESIDES)
+_WITHOUT_COUNTS: Final = tuple(each for each in _WHOLE if each != "tallies")
+_WITHOUT_ERROR: Final = tuple(each for each in _WITHOUT_COUNTS if each != "error")
+#: Ways to tell of one node, each with less than the one before: kinds, and how many fixes.
+_LESS_OF_ONE: Final = (
+    (_WHOLE, MOST),
+    (_WITHOUT_COUNTS, MOST),
+    (_WITHOUT_COUNTS, 2),
+    (_WITHOUT_ERROR, 2),
+    *((_WITHOUT_ERROR[:-1], most) for most in (MOST, 2, 1)),
+)
 #: What comes before it is told which names are others elsewhere.
 _NAMING: Final = (*_HEADS, "not-enough")
 #: Lines on a screen for one kind of node, and for several.
@@ -155,7 +169,7 @@ _DISTANCES: Final = {
     3: ("three changes away", "three changes are needed"),
     _BEYOND[0]: ("out of reach of two changes", "no two changes are enough"),
     _RULED_OUT[0]: ("ruled out by what nodes are", ""),
-    _UNKNOWN[0]: ("fixes not looked for", "no fix was looked for"),
+    _UNKNOWN[0]: ("fixes not looked for", "no fix was looked for, as others are nearer"),
     _UNTRIED[0]: ("not all changes tried", "not all changes were tried"),
 }
 
@@ -209,12 +223,13 @@ def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool, *, named: bool
         heads = [_head(each, first=not number, several=several, named=named) for number, each in enumerate(groups)]
         told = list(zip(groups, heads, strict=True))
         ways = (
-            [line for each in told for line in _told(*each, kinds, verbose=verbose, named=named)]
-            for kinds in (_WHOLE, _WHOLE[:-1])
+            [line for each in told for line in _told(*each, _Shown(kinds, most, named, verbose))]
+            for kinds, most in (_LESS_OF_ONE[:1] if verbose else _LESS_OF_ONE)
         )
-        lines = next(ways)
-        if not verbose and _height(lines) > _LINES:
-            lines = next(ways)
+        lines: list[str] = []
+        for lines in ways:
+            if _height(lines) <= _LINES:
+                break
         yield from lines if verbose else _cut_to(lines, _LINES)
         return
     fitting = (lines for lines in _overviews(groups) if _height(lines) <= _LINES_OF_MANY)
@@ -243,10 +258,11 @@ def _overviews(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
         lines: list[str] = []
         for number, (group, head) in enumerate(zip(groups[:most], heads, strict=False)):
             near = number <= with_fixes and _far(group[0])[0] == _far(groups[0][0])[0]
-            lines += _told(group, head, (_HEADS if near else ()) if number else (*_HEADS, *besides))
+            kinds = (_HEADS if near else ()) if number else (*_HEADS, *besides)
+            lines += _told(group, head if kinds else _pointing(head, group[0]), _Shown(kinds))
         yield [*lines, *_left_out(groups[most:])]
     left = list(_left_out(groups[1:]))
-    yield [*_cut_to(list(_told(groups[0], heads[0], _HEADS)), _LINES_OF_MANY - _height(left)), *left]
+    yield [*_cut_to(list(_told(groups[0], heads[0], _Shown(_HEADS))), _LINES_OF_MANY - _height(left)), *left]
 
 
 def _head(group: Sequence[NodeRefusal], *, first: bool, several: bool, named: bool = False) -> str:
@@ -259,6 +275,13 @@ def _head(group: Sequence[NodeRefusal], *, first: bool, several: bool, named: bo
     return " ".join(part for part in (_CAUSE.strip() if first and cause else "", where, cause) if part)
 
 
+def _pointing(head: str, refusal: NodeRefusal) -> str:
+    """Return the head of a node whose fixes are left out, with where these are told."""
+    away = f", {_DISTANCES[_far(refusal)[0]][0]}"
+    fixes = refusal.reasons is not None and bool(refusal.reasons.fixes)
+    return head.replace(f"{away}:", f"{away} (see -v):", 1) if fixes else head
+
+
 def _nodes(group: Sequence[NodeRefusal], word: str) -> str:
     """Return the names of nodes that are alike, with a word before the last, or how many more there are."""
     names = [each.node for each in group]
@@ -267,17 +290,25 @@ def _nodes(group: Sequence[NodeRefusal], word: str) -> str:
     return f" {word} ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
-def _told(
-    group: Sequence[NodeRefusal], head: str, kinds: Sequence[str], *, verbose: bool = False, named: bool = False
-) -> Iterator[str]:
-    """Yield what is told of nodes that are alike: the cause, and these kinds of the rest; all without a cause."""
+class _Shown(NamedTuple):
+    """What is told of nodes that are alike: which kinds of it, how many fixes, and whether it was said where."""
+
+    kinds: Sequence[str]
+    most: int = MOST
+    named: bool = False
+    verbose: bool = False
+
+
+def _told(group: Sequence[NodeRefusal], head: str, shown: _Shown) -> Iterator[str]:
+    """Yield what is told of nodes that are alike: the cause, and some of the rest; all without a cause."""
+    verbose = shown.verbose
     first = group[0]
-    where = "" if named or first.code in _EVERYWHERE else f" for {_nodes(group, 'or')}"
+    where = "" if shown.named or first.code in _EVERYWHERE else f" for {_nodes(group, 'or')}"
     if head:
         yield head
     deeper = "" if not head or head.startswith(_CAUSE) else "  "
-    told = kinds if cause_of(first) else _WHOLE
-    found = _sections_of(first, where, 1 if deeper else MOST, told)
+    told = shown.kinds if cause_of(first) else _WHOLE
+    found = _sections_of(first, where, 1 if deeper else shown.most, told)
     sections = [each for each in found if each.kind in told]
     yield from (f"{deeper}{line}" for each in sections if each.kind in _NAMING for line in each.lines(verbose))
     yield from (f"{deeper}{line}" for line in _renamed(group, verbose))
@@ -326,7 +357,7 @@ def _left_out(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[str]:
     if len(counts) == 1:
         yield f"{more}: {next(iter(counts))}"
     elif counts:
-        yield f"{more}: {', '.join(f'on {count} {why}' for why, count in counts.most_common())}"
+        yield f"{more}: {'; '.join(f'on {count} {why}' for why, count in counts.most_common())}"
 
 
 def _in_short(refusal: NodeRefusal) -> str:

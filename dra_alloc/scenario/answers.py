@@ -76,7 +76,8 @@ class SubjectAnswer:
     copy of the same workload that was refused on the same cluster, and so for
     the same reasons. `solver_could` says that CP-SAT could decide an undecided
     node; `cause` what stands in the way on all nodes alike, `fix` what helps, `where` where the object was read.
-    `broken` says what an allocation breaks that its claims ask for, by a defect of kube-scheduler.
+    `broken` says what an allocation breaks that its claims ask for, by a defect of kube-scheduler; `before` that
+    it is of a claim alone, and was there before.
     """
 
     kind: str
@@ -95,6 +96,7 @@ class SubjectAnswer:
     cause: str = ""
     fix: str = ""
     broken: tuple[BrokenClaim, ...] = ()
+    before: bool = False
     where: Where = field(default_factory=Where)
 
     @property

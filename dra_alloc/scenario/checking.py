@@ -146,6 +146,7 @@ class Checking:
         match outcome:
             case Scheduled(allocated=allocated, fits=fits, equal=equal, undecided=undecided):
                 found = replace(placement, nodes=fits, allocated=allocated, equal=equal, undecided=undecided)
+                found = replace(found, before=subject.pod is None and self._had(subject))
                 if self._options.choices and not self._options.objectives:
                     found = replace(found, choice=choice_on(before, allocated))
                 return found
@@ -171,6 +172,12 @@ class Checking:
                 if code == "quota" and subject.unmade and self._looking is not None:
                     everywhere = lifted(self.scheduling, queued_subject(subject), subject.unmade, everywhere)
                 return replace(placement, refusals=everywhere)
+
+    def _had(self, subject: Subject) -> bool:
+        """Return whether all claims of a subject were allocated before anything was asked."""
+        claims = self._prepared.cluster.claims
+        named = [claims.get(each) if isinstance(each, str) else each for each in subject.claims]
+        return all(each is not None and each.status.allocation is not None for each in named)
 
     def _nodes_for(self, subject: Subject) -> Sequence[Node]:
         """Return the nodes that have something to say: a pod of a DaemonSet, or one that names its node, is for one."""

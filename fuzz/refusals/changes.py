@@ -218,7 +218,8 @@ def _of_claims(world: Json) -> Iterator[Change]:
                 fix = f"dropping the selector {shown[number]}{place} {of}"
                 yield Change(fix, f"selector {number} {of} is ", _no_selector(name, request, number))
         for request in (each["name"] for each in devices["requests"]):
-            fix = f'dropping request "{request}"{owner}' if several else ""
+            whole = owner and len(devices["requests"]) == 1
+            fix = f"dropping claim {name}" if whole else f'dropping request "{request}"{owner}' if several else ""
             yield Change(fix, f'claim {name} has the request "{request}"', _no_request(name, request))
     if extended:
         fact = f"claim ns/pod-extended-resources asks for {RESOURCE}"

@@ -197,15 +197,16 @@ def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
             if (each.fix,) not in listed:
                 raise Broken(f"not listed: {each.fix} on {node}")
         return "by nodes" + (", with a fix" if listed else "")
-    if refusal["error"]:
-        return "with an error"
-    _hold_facts(world, node, reasons["facts"])
-    counts["sets of facts"] += bool(reasons["facts"])
+    if not refusal["error"]:
+        _hold_facts(world, node, reasons["facts"])
+        counts["sets of facts"] += bool(reasons["facts"])
     for each in (each for each in changes.values() if _helps(each.of(world), node)):
         if (each.fix,) not in listed and each.fix not in reasons["notTried"]:
             raise Broken(f"not listed: {each.fix} on {node}")
     if not any(each.startswith("asking for ") for each in reasons["notTried"]):
         _hold_counts(world, node, {step for steps in listed if len(steps) == 1 for step in steps})
+    if refusal["error"]:
+        return "with an error"
     if any(len(each) == 1 for each in listed):
         return "one change"
     return _pairs(world, node, list(changes.values()), reasons)

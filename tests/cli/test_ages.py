@@ -134,9 +134,7 @@ def test_a_pool_between_two_generations_is_a_note(objects, tmp_path, capsys):
     coming["metadata"]["name"] = "gpu-a-2"
     coming["spec"]["pool"] |= {"generation": 3, "resourceSliceCount": 2}
     dump.write_text(yaml.safe_dump_all([*objects, coming]), encoding="utf-8")
-    told_of = (
-        "being republished, so that none of its devices can be had now: gpu.example.com/gpu-a, generation 3 has 1 of 2"
-    )
+    told_of = "being republished, so that none of its devices is available now: gpu.example.com/gpu-a, generation 3 has"
     for command in (["check", MORE], ["what-if", "-f", MORE], ["capacity", MORE], ["gang", MORE, "--most"]):
         run([*command, "-c", str(dump), "--format", "json"])
         notes = json.loads(capsys.readouterr().out)["notes"]

@@ -81,7 +81,13 @@ def test_json_is_one_object_with_everything(capsys: pytest.CaptureFixture[str]) 
     assert run(["check", workload, "--cluster", CLUSTER, "--format", "json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["schemaVersion"] == 1
-    assert report["summary"] == {"allocated": 1, "unsatisfiable": 2, "undecided": 0, "cautions": 0}
+    assert report["summary"] == {
+        "allocated": 1,
+        "unsatisfiable": 2,
+        "undecided": 0,
+        "cautions": 0,
+        "allocatedBefore": 0,
+    }
     done = [each for each in report["placements"] if each["verdict"] == "allocated"]
     (made,) = done[0]["allocation"]["claims"]
     assert made["allocation"]["devices"]["results"][0]["device"] == "gpu-7"

@@ -99,7 +99,7 @@ def test_text_has_both_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(["gang", str(path)]) == 0
     out = capsys.readouterr().out
     assert "placed jointly: 1 of 1 pod on 1 node" in out
-    assert "as kube-scheduler goes, one by one: 1 of 1 pod" in out
+    assert "kube-scheduler, pod by pod: 1 of 1 pod" in out
 
 
 def test_two_pods_that_want_a_whole_gpu_or_half_of_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +144,7 @@ def test_nobody_holds_what_other_pods_of_the_gang_would_take(tmp_path, capsys):
     _, body = answer(capsys, str(manifests), "--cluster", str(cluster))
     said = str(body["nodesTake"])
     assert said.count("no more, since") == 1
-    assert "chosen for other pods of the gang" in said
+    assert "chosen for that pod" in said
     assert "allocated to" not in said, said
 
 

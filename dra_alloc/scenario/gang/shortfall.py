@@ -170,9 +170,10 @@ def _amount(count: int, nodes: int, who: str, *, alone: bool) -> str:
 
 
 def _since(count: int, why: str) -> str:
-    """Return why nodes take no more."""
+    """Return why nodes take no more; what is chosen there is for those that they take."""
     if not why:
         return ""
+    why = why.replace(_OF_THE_GANG, "that pod" if count == 1 else "those pods") if count else why
     return f"; no more, since {why}" if count else f", since {why}"
 
 

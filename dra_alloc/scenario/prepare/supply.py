@@ -83,7 +83,7 @@ def _half_published(cluster: Cluster) -> Iterator[str]:
             told.setdefault(state, []).append(f"{pool}, {counts}")
     for state, pools in told.items():
         who = f"{len(pools)} pools are" if len(pools) > 1 else "a pool is"
-        yield f"{who} {state}, so that none of its devices can be had now: {first_few(pools)}"
+        yield f"{who} {state}, so that none of its devices is available now: {first_few(pools)}"
 
 
 def _offered_twice(device_class: DeviceClass, cluster: Cluster) -> Iterator[str]:

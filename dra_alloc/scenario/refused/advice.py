@@ -13,7 +13,6 @@ from dra_alloc.api import DeviceRequest, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.fix import Fix
-from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.reasons import LESS_COST, WORK, Reasons
 from dra_alloc.explain.reasons import reasons as reasons_of
 from dra_alloc.explain.trials import Trials
@@ -29,8 +28,6 @@ from dra_alloc.scenario.refused.guarding import Advice, failed_selector
 _MOST_NODES: Final = 32
 #: So many claims in place of one are tried at most: a count can be any number of 64 bits.
 _MOST_CLAIMS: Final = 64
-#: Errors about devices as they are: the changes that are tried of refusals are tried of these, too.
-_OF_DEVICES: Final = frozenset({"all-misfit", "pool-incomplete"})
 _TOO_MANY: Final = f"a claim can have {ALLOCATION_RESULTS_MAX} devices at most"
 
 
@@ -58,19 +55,16 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
         found.hints += [] if found.fixes else [_TOO_MANY]
     elif refusal.code == "selector-runtime-error":
         found = failed_selector(world, cluster.settings, refusal.error, trials)
-    elif refusal.code in _OF_DEVICES:
-        more = reasons_of(world, trials.left, elsewhere=elsewhere)
-        trials.work += more.work
-        found.fixes += more.fixes
-        found.untried += more.untried
+    more = reasons_of(world, trials=trials)
+    found.fixes += [found.doubted(fix, world) for fix in more.fixes if len(fix.steps) == 1 or not found.fixes]
     if len(others) > _MOST_NODES:
         # Any of those that were not asked can end the question with an error still.
         found.hints += [f"{fix} would be enough on {refusal.node}" for fix in found.fixes]
         found.fixes = []
-    others_say = Hints(world, trials)
-    hints = tuple(dict.fromkeys((*found.hints, *others_say.told)))
-    untried = (*others_say.untried, *found.untried)
-    reasons = Reasons((), tuple(found.fixes), hints=hints, untried=untried, work=trials.work)
+    hints = tuple(dict.fromkeys((*found.hints, *more.hints)))
+    untried = (*more.untried, *found.untried)
+    fixes = tuple(sorted(found.fixes, key=lambda fix: fix.order))
+    reasons = Reasons((), fixes, hints=hints, untried=untried, work=trials.work)
     told = replace(refusal.explanation, cause=found.cause) if found.cause else refusal.explanation
     return replace(refusal, reasons=with_asides(cluster, world, reasons), explanation=told)
 

@@ -11,8 +11,9 @@ from typing import Final
 
 from dra_alloc.api import Pod, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
+from dra_alloc.errors import first_few
 from dra_alloc.explain.cause import having
-from dra_alloc.explain.facts import FREEING
+from dra_alloc.explain.facts import FREEING, REMOVING, taint_name
 from dra_alloc.explain.fix import Fix
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.selecting import selecting
@@ -20,6 +21,9 @@ from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Solved
+
+#: How it begins who uses a claim, where these are pods.
+USED_BY_PODS: Final = "used by pod"
 
 #: Selectors without which it is looked what is chosen, and what each of them may cost.
 _MOST: Final = 2
@@ -61,8 +65,21 @@ class _Asides:
         if step.startswith(FREEING):
             claim = self.cluster.claims.get(step.removeprefix(FREEING))
             return "" if claim is None else _users(claim, self.cluster.population.pods)
+        if step.startswith(REMOVING):
+            return self._setting(step.removeprefix(REMOVING))
         changed = _classes_changed(step, {ask.device_class_name for _, _, ask in self.world.asks()})
         return self._others(changed) if changed else ""
+
+    def _setting(self, name: str) -> str:
+        """Return who set a taint of devices, and on which: the driver sets it anew while what it stands for lasts."""
+        found: dict[str, list[str]] = {}
+        for each in self.world.slices:
+            tainted = [one.name for one in each.spec.devices if name in map(taint_name, one.taints)]
+            found.setdefault(each.spec.driver, []).extend(tainted)
+        rules = [each.metadata.name or "" for each in self.world.taint_rules if taint_name(each.spec.taint) == name]
+        set_by = [f"by driver {driver} on {first_few(names)}" for driver, names in found.items() if names]
+        set_by += [f"by DeviceTaintRule {first_few(rules)}"] if rules else []
+        return f"set {' and '.join(set_by)}" if set_by else ""
 
     def _others(self, classes: set[str]) -> str:
         """Return how many other claims ask for devices of these classes."""
@@ -104,15 +121,20 @@ def _classes_changed(step: str, names: set[str]) -> set[str]:
 
 
 def _users(claim: ResourceClaim, pods: Sequence[Pod]) -> str:
-    """Return who uses a claim: its pods, each with what made it if the pod is there."""
-    names = [each.name for each in claim.status.reserved_for if each.resource == "pods"]
+    """Return who uses a claim: its pods, each with what made it if the pod is there, or what else it is."""
+    reserved = claim.status.reserved_for
+    names = [each.name for each in reserved if each.resource == "pods"]
+    if len(names) < len(reserved):
+        return f"used by {first_few([f'{each.resource}/{each.name}' for each in reserved])}"
+    # A claim that was made for a pod is its alone, and goes with it.
+    names = names or [each.name for each in claim.metadata.owner_references if each.kind == "Pod"]
     if not names:
         return ""
     namespace = claim.metadata.namespace
     there = {each.metadata.name: each for each in pods if each.metadata.namespace == namespace}
     told = [f"{name}{_made_by(there.get(name))}" for name in names[:_MOST_USERS]]
     more = f" and {len(names) - _MOST_USERS} more" if len(names) > _MOST_USERS else ""
-    return f"used by {'pod' if len(names) == 1 else 'pods'} {', '.join(told)}{more}"
+    return f"{USED_BY_PODS}{'' if len(names) == 1 else 's'} {', '.join(told)}{more}"
 
 
 def _made_by(pod: Pod | None) -> str:

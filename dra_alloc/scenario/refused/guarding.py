@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -33,7 +33,10 @@ _GUARD: Final = 'has(device.{}["{}"].{})'
 #: How a comment begins, perhaps, and what ends one.
 _COMMENT: Final = "//"
 _END: Final = "\n"
-_GUARD_COST: Final = 50
+#: It is told before what lets the selector fail on other days.
+_GUARD_COST: Final = 5
+#: What leaves the selector to fail another day comes after what does not.
+_DOUBT_COST: Final = 25
 #: Changes that are told to be enough beside a guard.
 _MOST_SECOND: Final = 2
 #: Of a guarded selector that is told whole.
@@ -44,12 +47,25 @@ _MOST_OTHERS: Final = 1
 
 @dataclass(slots=True)
 class Advice:
-    """What was found out about an error so far; of `untried` changes the work allowed did not tell."""
+    """
+    What was found out about an error so far; of `untried` changes the work allowed did not tell.
+
+    `fails` says of a world whether the selector can fail there, on the device `culprit`.
+    """
 
     cause: str = ""
+    culprit: str = ""
+    fails: Callable[[World], bool] = bool
     fixes: list[Fix] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
     untried: list[str] = field(default_factory=list)
+
+    def doubted(self, fix: Fix, world: World) -> Fix:
+        """Return a fix that leaves a selector to fail with what it rests on: that the search ends before the device."""
+        if not self.culprit or not self.fails(fix.change(world)):
+            return fix
+        doubt = (*("",) * (len(fix.steps) - 1), f"while the search does not come to {self.culprit}")
+        return replace(fix, asides=doubt, cost=fix.cost + _DOUBT_COST)
 
     def note(self, fix: Fix, answer: bool | None) -> None:
         """Note a change by whether it is enough; None if the work allowed does not tell."""
@@ -76,9 +92,14 @@ def failed_selector(world: World, settings: Settings, error: str, trials: Trials
         return found
     here, expression, key = [each for _, each in devices], culprit.expression, culprit.failure.removeprefix(_NO_KEY)
     missing = [each.partition(":")[0] for each in cel.missing_hints(culprit.program, here)]
-    lacking = "".join(f"; {each}" for each in missing if each.startswith(f"{key} is missing"))
+    node = world.node.metadata.name
+    lacking = "".join(f"; on {node} {each}" for each in missing if each.startswith(f"{key} is missing"))
     owners = ", ".join(each.called for each in culprit.owners)
     said = in_a_sentence(" ".join(expression.split()))
+    found.culprit, found.fails = (
+        culprit.name.rpartition("/")[2],
+        lambda changed: expression in _expressions(changed, failed),
+    )
     found.cause = f"a selector of {owners} fails on device {culprit.name} ({culprit.failure}{lacking}): {said}"
     found.hints += cel.evaluation_hints(culprit.failure, culprit.program, culprit.device)[1:]
     found.hints += [each for each in missing if not each.startswith(f"{key} is missing")]
@@ -90,7 +111,9 @@ def failed_selector(world: World, settings: Settings, error: str, trials: Trials
         change = partial(in_other_words, owners=culprit.owners, edit=edit)
         matching = _matching(environment, here, guard)
         step = _step(selector_called(first.selectors, number), owners, key, guard)
-        fix = Fix((step,), _GUARD_COST, change, whose=first.whose, asides=(f"then {matching}",) if matching else ())
+        fix = Fix(
+            (step,), _GUARD_COST, change, whose=first.whose, asides=(f"then {matching} on {node}",) if matching else ()
+        )
         guarded = _with_a_guard(world, trials, fix, key)
         found.fixes, found.untried = guarded.fixes, guarded.untried
         # What the fix says is no hint besides.
@@ -181,7 +204,7 @@ def _with_another(found: Advice, world: World, trials: Trials, guard: Fix, key: 
     needed = [fix for fix in single if fix.cost == LESS_COST or trials.fits(fix.change(world)) is False]
     if not needed and (more.untried or not more.exact):
         found.untried.append(f"{guard} and another change")
-    return [guard.and_then(fix, leaves) for fix in needed[:_MOST_SECOND]]
+    return [replace(guard.and_then(fix, leaves), cost=guard.cost) for fix in needed[:_MOST_SECOND]]
 
 
 def _left(guarded: World, trials: Trials) -> str:

@@ -46,10 +46,11 @@ def told_of_gates(dropped: Sequence[DroppedField], settings: Settings) -> dict[s
     fields = " and ".join(dict.fromkeys(each.path for each in dropped))
     off = f"the {'gate' if one else 'gates'} {named} {'is' if one else 'are'} off"
     again = first_few(list(dict.fromkeys(each.of for each in dropped)))
+    again += " and their pods" if any(each.of.startswith("ResourceClaimTemplate ") for each in dropped) else ""
     return {
         "cause": f"Kubernetes {settings.release} ignores {fields} in the manifests, as {off}",
         "fix": f"switching the gate{'' if one else 's'} {named} on, in kube-apiserver and kube-scheduler at least, and "
-        f"then applying {again} again",
+        f"then deleting and creating {again} (what they ask for cannot be changed); it fits then, with slices as given",
     }
 
 
@@ -82,7 +83,7 @@ def _broken(cluster: Cluster, allocated: Allocated, defects: Sequence[Trait]) ->
         found = audit(cluster.intended, claim, node) if claim.spec.devices.constraints else ()
         if found:
             said = "; ".join(dict.fromkeys(one.said for one in claim.spec.devices.constraints if one.said))
-            against = f"claim {claim_name(claim)} is allocated against its own {said}: {found[0]}"
+            against = f"claim {claim_name(claim)} breaks its own {said}: {found[0]}"
             yield BrokenClaim(against, *_culprit(cluster, claim, node, defects))
 
 

@@ -57,7 +57,7 @@ def cause(asked: dict[str, Any]) -> str:
         pytest.param(
             request([device("a"), device("b")], claim(ask(2)), claim(ask(1))),
             '3 devices are needed together (request "r0" of claim c0: 2, request "r0" of claim c1: 1), '
-            "and 2 are available",
+            "and there are only 2",
             id="requests of one name in two claims",
         ),
         pytest.param(
@@ -68,7 +68,7 @@ def cause(asked: dict[str, Any]) -> str:
         ),
         pytest.param(
             request([device("a", model="x", tainted=True), device("b", model="y")], claim(ask(1, model="x"))),
-            'request "r0" needs 1 device, 1 of 2 matches and none is available; '
+            'request "r0" needs 1 device, 1 of 2 matches and is not available; '
             "a: taint broken:NoSchedule is not tolerated",
             id="how many match",
         ),
@@ -100,7 +100,7 @@ def test_requests_that_do_not_compete_are_not_counted() -> None:
     """A NIC that is free does not help two requests that want the one GPU."""
     devices = [device("gpu", kind="gpu"), device("nic", kind="nic")]
     asked = request(devices, claim(ask(1, kind="gpu"), ask(1, kind="nic"), ask(1, kind="gpu")))
-    assert cause(asked) == '2 devices are needed together (request "r0": 1, request "r2": 1), and 1 is available'
+    assert cause(asked) == '2 devices are needed together (request "r0": 1, request "r2": 1), and only 1 of 2 matches'
 
 
 def test_the_selector_that_is_false_on_the_nearest_devices_is_told() -> None:
@@ -176,7 +176,7 @@ def test_what_is_behind_two_changes_is_found_beside_fewer_devices() -> None:
     assert [set(fix.steps) for fix in found.fixes] == [{fewer, taint, "dropping matchAttribute d/numa"}]
     assert str(found.fixes[0]).startswith(f"all of {fewer}, ")
     assert check_reasons(world, found) == []
-    lacking = "d0: taint broken:NoSchedule is not tolerated; d0: no attribute d/numa, which matchAttribute needs"
+    lacking = "d0: taint broken:NoSchedule is not tolerated, and no attribute d/numa, which matchAttribute needs"
     assert explain(world.allocator(), world.node, world.claims).cause.endswith(lacking)
 
 
@@ -187,7 +187,7 @@ def test_the_taint_of_an_incomplete_pool_is_part_of_the_fix() -> None:
     found = reasons(world_of(asked))
     published = "having d publish the missing slice of pool p (1 of 2 seen)"
     assert [fix.steps for fix in found.fixes] == [(published, "tolerating the taint broken:NoSchedule")]
-    assert found.fixes[0].affairs == (Whose.MANIFEST, Whose.CLUSTER)
+    assert found.fixes[0].each_whose == (Whose.CLUSTER, Whose.MANIFEST)
     assert found.fixes[0].leaves.startswith("of the devices seen so far, ")
 
 

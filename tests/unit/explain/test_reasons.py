@@ -83,7 +83,7 @@ def test_two_changes_are_found_where_all_would_take_more_without_its_selector() 
     claims = [{**claim(each), "metadata": {"name": f"c{number}"}} for number, each in enumerate(asks)]
     there = world(request([device("a", kind=1), device("b", kind=3), device("c", kind=3)], *claims))
     found = reasons(there)
-    dropping = [f'dropping request "r0" of claim {claim_name(there.claims[number])}' for number in (0, 3)]
+    dropping = [f"dropping claim {claim_name(there.claims[number])}" for number in (0, 3)]
     assert [sorted(fix.steps) for fix in found.fixes] == [dropping]
     assert all(fix.change(there).fits() for fix in found.fixes)
 

@@ -8,6 +8,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from dra_alloc.cli.main import run
 
 SELECTORS = [{"cel": {"expression": 'device.attributes["x.io"].model == "a100"'}}]
@@ -80,7 +82,27 @@ def test_who_uses_a_claim_is_told_with_what_made_it(tmp_path, capsys) -> None:
     assert told(tmp_path, capsys, claim("c"), *there[:-2], claim("h", "d0"))["freeing claim ns/h"] == ""
     job = claim("h", "d0", "web-0")
     job["status"]["reservedFor"][0]["resource"] = "jobs"
-    assert told(tmp_path, capsys, claim("c"), *there[:-2], job, USER)["freeing claim ns/h"] == ""
+    assert told(tmp_path, capsys, claim("c"), *there[:-2], job, USER)["freeing claim ns/h"] == "used by jobs/web-0"
+
+
+@pytest.mark.parametrize(
+    ("pods", "owned", "said"),
+    [
+        ((), False, "deleting claim ns/h"),
+        (("web-0",), False, "deleting pod web-0 (holds claim ns/h)"),
+        (("web-0",), True, "ending pod web-0 of StatefulSet web (holds claim ns/h)"),
+        (("web-0", "web-1"), False, "deleting pods web-0, web-1 (hold claim ns/h)"),
+    ],
+)
+def test_what_frees_a_claim_is_told_as_what_somebody_does(tmp_path, capsys, pods, owned, said) -> None:
+    """A claim that pods use is free once the last of them is gone, and what made a pod makes another."""
+    held = claim("h", "d0", "web-0")
+    held["status"]["reservedFor"] = [{"resource": "pods", "name": each, "uid": each} for each in pods]
+    asked, there = tmp_path / "asked.json", tmp_path / "there.json"
+    asked.write_text(listed(claim("c")))
+    there.write_text(listed(device_class("a100"), slice_of("a100"), held, *([USER] if owned else [])))
+    assert run(["check", str(asked), "--cluster", str(there)]) == 1
+    assert f"fix that takes from others: {said} " in " ".join(capsys.readouterr().out.split())
 
 
 def test_who_else_asks_for_a_class_is_told(tmp_path, capsys) -> None:
