@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from dra_alloc.report.records import Report
 
-__all__ = ["FORMATS", "PICTURED", "PLAIN", "rendered"]
-
 #: Format name -> the module whose `render(report, verbose)` makes the whole output; loaded when it is asked for.
 FORMATS: Final[Mapping[str, str]] = {
     "text": "dra_alloc.report.formats.text",

@@ -4,9 +4,7 @@ What `what-if` says of a recorded change: who is evicted, and how many pods of e
 
 from __future__ import annotations
 
-import io
 import itertools
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +18,7 @@ from dra_alloc.scenario.answers import CheckOptions
 from dra_alloc.scenario.check import check
 from dra_alloc.scenario.what_if.reading import steps_in
 from dra_alloc.scenario.what_if.what_if import WhatIf, WorkloadChange, after_steps, what_if
+from fuzz.by_hand.running import documents
 
 Json = dict[str, Any]
 #: Orders of workloads that are tried at most.
@@ -37,9 +36,7 @@ class Foreseen:
     def of(cls, case: Json) -> Foreseen:
         """Return what is said of a case of `fuzz.plane.changing`. Raises: ManifestError."""
         settings = Settings(case["release"].rpartition(".")[0])
-        whole = {"apiVersion": "v1", "kind": "List", "items": case["dump"]}
-        dump = load("-", stdin=io.BytesIO(json.dumps(whole).encode()), validate="ignore")
-        before, after = states(dump, Documents(), Documents(), settings)
+        before, after = states(documents(case["dump"]), Documents(), Documents(), settings)
         after, wrong = after_steps(after, steps_in({"steps": [case["step"]]})[0], load)
         if wrong:
             raise ManifestError(list(wrong))

@@ -6,9 +6,7 @@ On random clusters the nodes that `capacity` adds are those that trying all numb
 
 from __future__ import annotations
 
-import io
 import itertools
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,6 +24,7 @@ from dra_alloc.scenario.capacity.capacity import CapacityOptions, capacity
 from dra_alloc.scenario.capacity.shapes import NodeShape, shapes_of
 from dra_alloc.scenario.what_if.asking import asked
 from dra_alloc.scenario.what_if.pod_counts import WorkloadName
+from fuzz.by_hand.running import documents
 from fuzz.plane.drawing.world import draw_world
 from fuzz.target import Broken, Json, Target, command
 
@@ -40,9 +39,9 @@ def _cases(seed: int) -> Iterator[Json]:
 
 
 def _check(case: Json) -> str:
-    dump = _documents([*case["cluster"], *case["prepare"]])
+    dump = documents([*case["cluster"], *case["prepare"]])
     work = [each for step in case["work"] for each in (step if isinstance(step, list) else [step])]
-    before, after = states(dump, Documents(), _documents(work), _CHECKING.settings)
+    before, after = states(dump, Documents(), documents(work), _CHECKING.settings)
     shapes = [replace(each, price=number + 1) for number, each in enumerate(shapes_of(dump)[:_KINDS])]
     try:
         found = capacity(before, after, CapacityOptions(shapes, _CHECKING, most=_MOST, tries=1000))
@@ -80,11 +79,6 @@ def _lacking(state: ClusterState) -> Counter[WorkloadName]:
     """Return how many pods have no place, by workload."""
     counts = asked(state, (), {}, _CHECKING).counts
     return Counter({name: len(each.refused) + len(each.undecided) for name, each in counts.items()})
-
-
-def _documents(objects: Sequence[Json]) -> Documents:
-    whole = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
-    return load("-", stdin=io.BytesIO(json.dumps(whole).encode()), validate="ignore")
 
 
 TARGET = Target("added_nodes", _cases, _check, shrinks=False)

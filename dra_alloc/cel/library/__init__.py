@@ -12,8 +12,6 @@ from typing import Final
 
 from dra_alloc.cel.check.declarations import Library
 
-__all__ = ["LIBRARIES"]
-
 LIBRARIES: Final[tuple[Library, ...]] = tuple(
     resolve_name(f"{__name__}.{place}")
     for place in (

@@ -15,8 +15,6 @@ from dra_alloc._version import __version__
 from dra_alloc.cli import exit_codes
 from dra_alloc.cli.settings_file import settle
 
-__all__ = ["COMMANDS", "Command", "parser"]
-
 
 class Command(NamedTuple):
     """

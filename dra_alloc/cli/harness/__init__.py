@@ -7,8 +7,6 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
-__all__ = ["declare"]
-
 
 def declare(command: ArgumentParser) -> None:
     """Declare the command."""

@@ -21,8 +21,6 @@ from dra_alloc.linting.codes import (
 )
 from dra_alloc.linting.rules import LintRule
 
-__all__ = ["RULES", "rule_named"]
-
 #: All codes in their order.
 RULES: Final[tuple[LintRule, ...]] = tuple(
     sorted(

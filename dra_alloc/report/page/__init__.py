@@ -16,8 +16,6 @@ from dra_alloc.report.layout import inert, printable
 from dra_alloc.report.records import Finding, Report
 from dra_alloc.scenario.picture import DeviceGroup, DeviceState, NodePicture, Picture
 
-__all__ = ["render", "require"]
-
 _FOLDER: Final = Path(__file__).parent
 #: On nodes with more devices, parts that nobody has are counted, not drawn.
 _DRAWN: Final = 64

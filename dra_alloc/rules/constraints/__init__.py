@@ -11,8 +11,6 @@ from dra_alloc.rules.constraints.attribute_constraint import ConstraintRule
 from dra_alloc.rules.constraints.distinct_attribute import DISTINCT_ATTRIBUTE
 from dra_alloc.rules.constraints.match_attribute import MATCH_ATTRIBUTE
 
-__all__ = ["CONSTRAINTS"]
-
 #: Wire name of the kind -> how it is kept. A kind that is not here is one that no allocator knows.
 CONSTRAINTS: Final[Mapping[str, ConstraintRule]] = {
     "matchAttribute": MATCH_ATTRIBUTE,
