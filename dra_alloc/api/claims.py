@@ -1,7 +1,7 @@
 """ResourceClaim and ResourceClaimTemplate: what is asked for."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import AfterValidator
 
@@ -64,6 +64,10 @@ class DeviceSubRequest(KubeModel):
     derived_attributes: List[DerivedAttribute] = ()
 
 
+#: What a request asks for, or one of its alternatives.
+AnyRequest: TypeAlias = ExactDeviceRequest | DeviceSubRequest
+
+
 class DeviceRequest(KubeModel):
     """A named request: either `exactly` one description or the first possible of several."""
 
@@ -88,7 +92,7 @@ class DeviceClaim(KubeModel):
     constraints: List[DeviceConstraint] = ()
     config: List[DeviceClaimConfiguration] = ()
 
-    def asked(self) -> Iterator[tuple[str, str, ExactDeviceRequest | DeviceSubRequest]]:
+    def asked(self) -> Iterator[tuple[str, str, AnyRequest]]:
         """Yield what each request and alternative asks for, with its path and its full name."""
         for number, request in enumerate(self.requests):
             if request.exactly is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dra_alloc.api import FrozenMap, Node, ObjectMeta
+from dra_alloc.api.core.nodes import HOSTNAME
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.inventory import Inventory
 
@@ -14,9 +15,7 @@ from dra_alloc.problem.inventory import Inventory
 def implied_nodes(inventory: Inventory) -> tuple[Node, ...]:
     """Return the nodes that slices name, by name; one of any name where no slice names one."""
     names = sorted(inventory.by_node) or (["any-node"] if inventory.slices else [])
-    return tuple(
-        Node(metadata=ObjectMeta(name=name, labels=FrozenMap({"kubernetes.io/hostname": name}))) for name in names
-    )
+    return tuple(Node(metadata=ObjectMeta(name=name, labels=FrozenMap({HOSTNAME: name}))) for name in names)
 
 
 def names_differ(before: Inventory, after: Inventory, pools: Iterable[PoolKey]) -> bool:

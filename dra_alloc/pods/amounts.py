@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from dra_alloc.api import Container, ContainerStatus, NodeAllocatableClaimStatus, Pod, Quantity
+from dra_alloc.api.core.pods import HUGE
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
 EPHEMERAL: Final = "ephemeral-storage"
 PODS: Final = "pods"
-HUGE: Final = "hugepages-"
 _KNOWN: Final = frozenset({CPU, MEMORY, EPHEMERAL, PODS})
 
 #: Amounts by resource, in billionths, so that sums are exact.

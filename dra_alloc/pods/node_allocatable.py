@@ -19,8 +19,8 @@ from dra_alloc.api import (
     Quantity,
     ResourceClaim,
 )
-from dra_alloc.api.core.pods import NodeAllocatableAmount, NodeAllocatableOverheadAmount
-from dra_alloc.pods.amounts import HUGE, container_limits_total, taken_for, whole_requests
+from dra_alloc.api.core.pods import HUGE, NodeAllocatableAmount, NodeAllocatableOverheadAmount
+from dra_alloc.pods.amounts import container_limits_total, taken_for, whole_requests
 from dra_alloc.pods.claims import POD_CLAIM_NAME
 from dra_alloc.problem.requests import EXTENDED_CLAIM
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dra_alloc.api import Node, NodeSelector, Pod, Taint, Toleration
+from dra_alloc.api.core.nodes import BARRING
 from dra_alloc.pods.extended_resources import unserved
 from dra_alloc.problem.nodes import takes_node
-
-_BLOCKING = frozenset({"NoSchedule", "NoExecute"})
 
 
 def node_objection(pod: Pod, node: Node) -> tuple[str, str] | None:
@@ -51,7 +50,7 @@ def _taint_objection(pod: Pod, node: Node) -> tuple[str, str] | None:
     if node.spec.unschedulable:
         taints.insert(0, Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"))
     for taint in taints:
-        if taint.effect in _BLOCKING and not any(_tolerates(each, taint) for each in pod.spec.tolerations):
+        if taint.effect in BARRING and not any(_tolerates(each, taint) for each in pod.spec.tolerations):
             value = f"={taint.value}" if taint.value else ""
             return "node-taint", f"the pod does not tolerate the node's taint {taint.key}{value}:{taint.effect}"
     return None

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.api import Container, FrozenMap, Node, Pod, PodSpec, Quantity, Toleration
+from dra_alloc.api.core.pods import HUGE
 from dra_alloc.explain.facts import Whose
-from dra_alloc.pods.amounts import CPU, EPHEMERAL, HUGE, MEMORY, PODS, in_units, pod_requests
+from dra_alloc.pods.amounts import CPU, EPHEMERAL, MEMORY, PODS, in_units, pod_requests
 from dra_alloc.pods.filters.resources import shortfalls
 from dra_alloc.pods.taints import is_of_control_plane, repelling, uncordoned
 from dra_alloc.pods.tenancy import Load

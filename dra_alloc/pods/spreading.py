@@ -15,7 +15,6 @@ from dra_alloc.pods.filters.node_affinity import admits
 from dra_alloc.pods.taints import repelling
 from dra_alloc.pods.views import PodView, added_keys
 
-HOSTNAME: Final = "kubernetes.io/hostname"
 ZONE: Final = "topology.kubernetes.io/zone"
 
 

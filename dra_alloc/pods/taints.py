@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from dra_alloc.api import Node, Taint, Toleration
+from dra_alloc.api.core.nodes import BARRING
 
 #: What a cordon stands for: who tolerates it may run on a cordoned node.
 CORDON: Final = Taint.made(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 #: What begins the keys of taints by which the control plane, and that of a cloud, closes a node.
 _OF_NODE: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-_KEEPS_OFF: Final = frozenset({"NoSchedule", "NoExecute"})
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]*")
 
 
@@ -22,7 +22,7 @@ def closing(node: Node) -> str:
     """Return why a node takes no pods but those that tolerate it, a cordon or a taint: empty if it takes others."""
     if node.spec.unschedulable:
         return "is cordoned"
-    taint = next((each for each in node.spec.taints if each.effect in _KEEPS_OFF and is_of_control_plane(each)), None)
+    taint = next((each for each in node.spec.taints if each.effect in BARRING and is_of_control_plane(each)), None)
     return "" if taint is None else f"is tainted {taint.key}"
 
 
@@ -50,7 +50,7 @@ def first_tolerating(taint: Taint, tolerations: Iterable[Toleration], *, compari
 def repelling(taints: Iterable[Taint], tolerations: Sequence[Toleration], *, comparing: bool = False) -> Taint | None:
     """Return the first taint that keeps the pod off the node."""
     for taint in taints:
-        if taint.effect in _KEEPS_OFF and not tolerated(taint, tolerations, comparing=comparing):
+        if taint.effect in BARRING and not tolerated(taint, tolerations, comparing=comparing):
             return taint
     return None
 

@@ -16,6 +16,7 @@ from dra_alloc.api import (
     FrozenMap,
     ResourceSlice,
 )
+from dra_alloc.api.core.nodes import BARRING
 from dra_alloc.manifest.make.layouts import Layout
 from dra_alloc.manifest.make.outlines import Outline, outline_of
 from dra_alloc.problem.publishing import published
@@ -23,7 +24,6 @@ from dra_alloc.problem.tainting import rules_for_pool, taints_for
 
 #: What the constructor of a named tuple does, without its call in Python.
 _MAKE: Final[Any] = tuple.__new__
-_BLOCKING: Final = frozenset({"NoSchedule", "NoExecute"})
 _NONE: Final[frozenset[tuple[str, str]]] = frozenset()
 _UNREAD: Final[tuple[object, Any]] = (None, None)
 _NO_OFFER: Final[tuple[object, int, int]] = (None, 0, 0)
@@ -102,7 +102,7 @@ class DeviceRow:
         taints = (*wire.taints, *taints_for(slice_row.taint_rules, wire.name)) if slice_row.taint_rules else wire.taints
         self.taints: tuple[DeviceTaint, ...] = taints
         self.blocking_taints: tuple[DeviceTaint, ...] = (
-            tuple(taint for taint in taints if taint.effect in _BLOCKING) if taints else ()
+            tuple(taint for taint in taints if taint.effect in BARRING) if taints else ()
         )
         self.has_binding_conditions = bool(wire.binding_conditions)
         self.read: tuple[object, Any] = _UNREAD

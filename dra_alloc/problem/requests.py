@@ -12,12 +12,11 @@ from msgspec.structs import replace
 
 from dra_alloc.api import (
     DeviceClass,
-    DeviceSubRequest,
     DeviceToleration,
-    ExactDeviceRequest,
     Quantity,
     ResourceClaim,
 )
+from dra_alloc.api.claims import AnyRequest
 from dra_alloc.problem.devices import DeviceRow
 
 #: Before a class's name: the extended resource that every class serves.
@@ -48,7 +47,7 @@ class Ask(Struct, frozen=True, eq=False):
     own_name: str
     full_name: str
     device_class: DeviceClass
-    wire: ExactDeviceRequest | DeviceSubRequest
+    wire: AnyRequest
     all_devices: bool
     count: int
     recorded: tuple[DeviceRow, ...]

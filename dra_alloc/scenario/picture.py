@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
+from dra_alloc.api.core.nodes import BARRING
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated
 from dra_alloc.errors import DraAllocError
@@ -200,7 +201,7 @@ def _closed(node: Node) -> Iterator[str]:
     if node.spec.unschedulable:
         yield "cordoned"
     for each in uncordoned(node).spec.taints:
-        if each.effect in ("NoSchedule", "NoExecute"):
+        if each.effect in BARRING:
             yield f"taint {each.key}"
 
 

@@ -30,8 +30,8 @@ from dra_alloc.scenario.prepare.admin_access import admin_access_problems
 from dra_alloc.scenario.prepare.gating import gated, stored, with_used
 from dra_alloc.scenario.prepare.references import CHECKED, admission, has_rules, refusals
 
-_GATED: Final = ("claims", "templates", "classes", "slices")
-_OF_GROUP: Final = (*_GATED, "taint_rules")
+GATED: Final = ("claims", "templates", "classes", "slices")
+_OF_GROUP: Final = (*GATED, "taint_rules")
 _STATUS: Final = ("claims", "taint_rules")
 #: What of metadata a request for the status leaves as it is.
 _NOT_OF_STATUS: Final = (
@@ -162,7 +162,7 @@ def validated(
     ours = (each for each in documents.places.values() if each.kind in SERVED and _serves(release, each))
     off = switched_on((f"{RESOURCE_GROUP}/{each.version}" for each in ours), settings.release)
     before = _of_object(request)
-    asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings, _GATED, before)
+    asked, dropped, _ = gated(in_namespace(documents, request.namespace), settings, GATED, before)
     if request.subresource:
         asked = asked.mapped(lambda item: _with_status(item, before(item), settings), *_STATUS)
     admin = ((item, each) for item, each in admin_access_problems(asked, Documents(), asked) if before(item) is None)

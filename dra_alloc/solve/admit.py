@@ -9,7 +9,8 @@ from typing import NamedTuple, NoReturn
 
 from msgspec import Struct
 
-from dra_alloc.api import DeviceClass, DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim
+from dra_alloc.api import DeviceClass, DeviceRequest, ResourceClaim
+from dra_alloc.api.claims import AnyRequest
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.pools import Pool
@@ -91,9 +92,6 @@ class _Names(NamedTuple):
         return f"claim {self.claim}, request {self.own}"
 
 
-_Wire = ExactDeviceRequest | DeviceSubRequest
-
-
 def request_row(
     claim_index: int, claim: str, request: DeviceRequest, admission: Admission, ids: Iterator[int]
 ) -> RequestRow:
@@ -107,7 +105,7 @@ def request_row(
             f"claim {claim}, request {request.name}: has subrequests, but the DRAPrioritizedList feature is disabled",
             "feature-disabled",
         )
-    wires: list[tuple[_Names, _Wire]]
+    wires: list[tuple[_Names, AnyRequest]]
     if request.exactly is not None and not request.first_available:
         wires = [(_Names(claim_index, claim, request.name, request.name, request.name), request.exactly)]
     else:
@@ -124,7 +122,7 @@ def request_row(
     return RequestRow(request.name, bool(request.first_available), tuple(asks))
 
 
-def _check_capacity_gate(request: DeviceRequest, wires: Sequence[tuple[_Names, _Wire]], profile: Profile) -> None:
+def _check_capacity_gate(request: DeviceRequest, wires: Sequence[tuple[_Names, AnyRequest]], profile: Profile) -> None:
     if profile.on(Feature.CONSUMABLE_CAPACITY) or profile.shows(Trait.SILENT_CAPACITY_GATE):
         return
     whole = not request.first_available or profile.shows(Trait.CAPACITY_GATE_NAMES_REQUEST)
@@ -137,7 +135,7 @@ def _check_capacity_gate(request: DeviceRequest, wires: Sequence[tuple[_Names, _
             )
 
 
-def _ask(ask_id: int, names: _Names, wire: _Wire, admission: Admission, before: Sequence[Ask]) -> Ask:
+def _ask(ask_id: int, names: _Names, wire: AnyRequest, admission: Admission, before: Sequence[Ask]) -> Ask:
     device_class = _check_wire(names.subject, wire, admission)
     counts_capacity = admission.profile.on(Feature.CONSUMABLE_CAPACITY)
     ask = Ask(
@@ -161,7 +159,7 @@ def _ask(ask_id: int, names: _Names, wire: _Wire, admission: Admission, before: 
     return ask.with_recorded(tuple(_record_all(names.subject, ask, admission, before[0] if confused else ask)))
 
 
-def _check_wire(subject: str, wire: ExactDeviceRequest | DeviceSubRequest, admission: Admission) -> DeviceClass:
+def _check_wire(subject: str, wire: AnyRequest, admission: Admission) -> DeviceClass:
     refuses = admission.profile.shows(Trait.DERIVED_NEEDS_GATE) and not admission.profile.on(Feature.DERIVED_ATTRIBUTES)
     if refuses and wire.derived_attributes:
         _stop(f"{subject}: cannot handle request with derived attributes, the feature is disabled", "feature-disabled")

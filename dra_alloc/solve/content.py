@@ -7,12 +7,11 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import Final
 
-from dra_alloc.api import DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim
+from dra_alloc.api import DeviceRequest, ResourceClaim
+from dra_alloc.api.claims import AnyRequest
 from dra_alloc.solve.frames import exact
-
-_Asked: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 
 
 def content(claim: ResourceClaim) -> Hashable:
@@ -31,13 +30,13 @@ def content(claim: ResourceClaim) -> Hashable:
 
 def _plain(request: DeviceRequest) -> Hashable:
     """Return the content of a request that has nothing unusual; None for others."""
-    given: list[_Asked] = [] if request.exactly is None else [request.exactly]
+    given: list[AnyRequest] = [] if request.exactly is None else [request.exactly]
     asked = [_asked(each) for each in [*given, *request.first_available]]
     names = [each.name for each in request.first_available]
     return None if None in asked else (request.name, tuple(names), tuple(asked))
 
 
-def _asked(asked: _Asked) -> Hashable:
+def _asked(asked: AnyRequest) -> Hashable:
     """Return what is asked for; None where that is unusual."""
     selectors = [each.cel.expression if each.cel is not None else None for each in asked.selectors]
     if asked.derived_attributes or None in selectors:

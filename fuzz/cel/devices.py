@@ -12,7 +12,6 @@ from dra_alloc.api import DeviceAttribute, Quantity
 
 Json = dict[str, Any]
 _NAMES: Final = ("a", "b", "c", "model", "memory", "x.io/a", "x.io/b", "gpu.example.com/model", "index")
-_LISTS: Final = ("ints", "bools", "strings", "versions")
 _SCALARS: Final[tuple[Json, ...]] = (
     {"int": 5},
     {"int": -1},

@@ -1,12 +1,17 @@
 """Nodes and the selectors that pick them; unknown Node fields are ignored."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pydantic import ConfigDict
 
 from dra_alloc.api._base import FrozenMap, Int, KubeModel, List, OptText, PtrBool, Struct, Text
 from dra_alloc.api.amounts.quantity import Quantity
 from dra_alloc.api.meta import ObjectMeta, Timestamp
+
+#: The label with a node's own name.
+HOSTNAME: Final = "kubernetes.io/hostname"
+#: Effects of taints, of nodes and of devices, that keep off whoever does not tolerate them.
+BARRING: Final = frozenset({"NoSchedule", "NoExecute"})
 
 
 class PartialModel(KubeModel):

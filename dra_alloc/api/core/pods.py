@@ -1,5 +1,7 @@
 """Pods as far as DRA reads them, whose other fields are ignored; and pod groups, with all fields of their spec."""
 
+from typing import Final
+
 from pydantic import Field
 
 from dra_alloc.api._base import (
@@ -18,6 +20,9 @@ from dra_alloc.api._base import (
 from dra_alloc.api.amounts.quantity import ZERO, Quantity
 from dra_alloc.api.core.nodes import NodeSelector, NodeSelectorTerm, PartialModel
 from dra_alloc.api.meta import Labels, LabelSelector, ObjectMeta
+
+#: What begins the names of pages in large sizes.
+HUGE: Final = "hugepages-"
 
 
 class ResourceClaimUse(PartialModel):

@@ -52,7 +52,7 @@ _SHORT: Final = {
     NULL: "google.protobuf.NullValue",
     list_of(DYN): "google.protobuf.ListValue",
 }
-_CONNECTIVES: Final = frozenset(("_&&_", "_||_"))
+CONNECTIVES: Final = frozenset(("_&&_", "_||_"))
 _MOST_COUNTED: Final = 100_000
 _MOST_REMEMBERED: Final = 4096
 
@@ -176,7 +176,7 @@ class _Checker(CheckState):
             self.doubtful = True
         types = self.types
         args = [types[each.id] for each in node.args]
-        if function.name in _CONNECTIVES:
+        if function.name in CONNECTIVES:
             self.logic(node, function, args)
             return
         if target is not None:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from dra_alloc.cel.check.checking import Checked
 from dra_alloc.cel.environments import Declarations
 from dra_alloc.cel.errors import CelAbort, CelError
+from dra_alloc.cel.library.budget import LIMIT_EXCEEDED
 from dra_alloc.cel.plan.build import Planned
 from dra_alloc.cel.plan.frame import UNSET, Failed
 from dra_alloc.cel.plan.qualifiers import MISSING, bad_qualifier, lookup, lookup_if_present
@@ -23,7 +24,6 @@ from dra_alloc.cel.syntax.ast import Ident, Literal, Node, Select
 from dra_alloc.cel.trampoline import Steps
 from dra_alloc.cel.values.runtime import NONE, Optional, started
 
-LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
 INDEXING: Final = frozenset(("_[_]", "_[?_]", "_?._"))
 #: Stands for a value that takes more than a look.
 PENDING: Final = object()

@@ -15,10 +15,12 @@ from typing import Final
 from dra_alloc.cel.check.checking import Checked, Resolved
 from dra_alloc.cel.check.declarations import Function
 from dra_alloc.cel.check.types import DYN, CelType
+from dra_alloc.cel.count.attributes import INDEXING
 from dra_alloc.cel.count.bounds import is_fixed, literal_size, size_at
 from dra_alloc.cel.count.costs import FREE, ONE, UNBOUNDED, UNKNOWN, Range
 from dra_alloc.cel.count.estimate import Estimator
 from dra_alloc.cel.count.operands import CallEstimate, Operand, Path
+from dra_alloc.cel.library.comprehensions import MAP_INSERT
 from dra_alloc.cel.syntax.ast import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select
 from dra_alloc.cel.trampoline import Steps
 
@@ -26,8 +28,6 @@ _ANYTHING: Final = frozenset(("dyn", "any", "param"))
 _CONTAINERS: Final = frozenset(("list", "map")) | _ANYTHING
 #: Values of these types hold nothing.
 _PLAIN: Final = frozenset(("bool", "bytes", "double", "duration", "int", "null", "string", "timestamp", "uint"))
-_ATTRIBUTE_CALLS: Final = frozenset(("_[_]", "_[?_]", "_?._"))
-_INSERT: Final = "cel.@mapInsert"
 
 
 class NestedEstimator(Estimator):
@@ -181,7 +181,7 @@ class NestedEstimator(Estimator):
                 assert not isinstance(entry.key, str)
                 size = size.with_parts(self._held(entry.key, key), self._held(entry.value, value))
             return size
-        if isinstance(node, Call) and node.function == _INSERT:
+        if isinstance(node, Call) and node.function == MAP_INSERT:
             before = self._held(node.args[0], kind)
             if len(node.args) == 2:
                 return before.plus(self._held(node.args[1], kind))
@@ -302,14 +302,14 @@ def _is_choice(node: Node) -> bool:
 def _is_attribute(node: Node) -> bool:
     """Whether a node is a variable with steps into it, or a choice."""
     if isinstance(node, Call):
-        return node.function in _ATTRIBUTE_CALLS or _is_choice(node)
+        return node.function in INDEXING or _is_choice(node)
     return isinstance(node, (Ident, Select))
 
 
 def _presence(node: Node) -> Range:
     """What ``has()`` adds where the value is chosen by a ``?:``: a step into a branch that is no attribute itself."""
     while isinstance(node, Call | Select):
-        if isinstance(node, Call) and node.function in _ATTRIBUTE_CALLS:
+        if isinstance(node, Call) and node.function in INDEXING:
             node = node.args[0]
         elif isinstance(node, Select) and not node.test:
             node = node.operand

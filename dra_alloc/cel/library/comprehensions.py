@@ -14,18 +14,17 @@ from dra_alloc.cel.errors import CelError
 from dra_alloc.cel.library.printed import printed
 from dra_alloc.cel.plan.frame import Failed
 from dra_alloc.cel.syntax.ast import Node
-from dra_alloc.cel.syntax.macros import MacroError, MacroExpansion, variable_name
+from dra_alloc.cel.syntax.macros import NO_SIMPLE_NAME, MacroError, MacroExpansion, variable_name
 from dra_alloc.cel.values.runtime import CelMap, MutableMap, check_hashable, key_of
 
-_NAME: Final = "argument must be a simple name"
-_INSERT: Final = "cel.@mapInsert"
+MAP_INSERT: Final = "cel.@mapInsert"
 _K, _V = param("K"), param("V")
 _MAP: Final = map_of(_K, _V)
 
 
 def _variables(args: tuple[Node, ...]) -> tuple[str, str]:
-    first = variable_name(args[0], _NAME)
-    second = variable_name(args[1], _NAME)
+    first = variable_name(args[0], NO_SIMPLE_NAME)
+    second = variable_name(args[1], NO_SIMPLE_NAME)
     if first == second:
         raise MacroError(args[1], f"duplicate variable name: {second}")
     return first, second
@@ -68,12 +67,12 @@ def _transform_list(make: MacroExpansion, target: Node | None, args: tuple[Node,
 
 def _transform_map(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     key = make.ident(_variables(args)[0])
-    step = make.call(_INSERT, make.accumulator(), key, args[-1])
+    step = make.call(MAP_INSERT, make.accumulator(), key, args[-1])
     return _transform(make, target, args, make.empty_map(), step)
 
 
 def _transform_entry(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
-    step = make.call(_INSERT, make.accumulator(), args[-1])
+    step = make.call(MAP_INSERT, make.accumulator(), args[-1])
     return _transform(make, target, args, make.empty_map(), step)
 
 
@@ -100,7 +99,7 @@ COMPREHENSIONS_LIBRARY: Final = Library(
     "two-variable comprehensions",
     functions=(
         Function(
-            _INSERT,
+            MAP_INSERT,
             (
                 Overload("@mapInsert_map_key_value", (_MAP, _K, _V), _MAP, _insert),
                 Overload("@mapInsert_map_map", (_MAP, _MAP), _MAP, _insert_all),

@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from dra_alloc.cel.check.checker import CONNECTIVES
 from dra_alloc.cel.check.checking import Checked, Resolved
 from dra_alloc.cel.check.unify import Unifier
 from dra_alloc.cel.environments import UNDEFINED_TYPES, Declarations
@@ -191,7 +192,7 @@ class _Planner:
         if function in ("_[_]", "_[?_]", "_?._"):
             chained: Code = yield from self.chain(node)
             return chained
-        if function in _CONNECTIVES:
+        if function in CONNECTIVES:
             terms = yield from self.codes(self.terms(node, function))
             return Code(connective([term.run for term in terms], function == "_||_"))
         operands: list[Code] = yield from self.codes(resolved.operands)
@@ -378,7 +379,6 @@ def _started(init: Run) -> Run:
     return run_init
 
 
-_CONNECTIVES: Final = frozenset(("_&&_", "_||_"))
 _ORDERED: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "_<_": operator.lt,
     "_<=_": operator.le,

@@ -102,13 +102,13 @@ def _has(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> N
     return make.presence(argument.operand, argument.field)
 
 
-_NAME = "argument must be a simple name"
+NO_SIMPLE_NAME = "argument must be a simple name"
 _IDENTIFIER = "argument is not an identifier"
 
 
 def _all(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
-    name = variable_name(args[0], _NAME)
+    name = variable_name(args[0], NO_SIMPLE_NAME)
     init = make.literal(True)
     condition = make.call("@not_strictly_false", make.accumulator())
     step = make.call("_&&_", make.accumulator(), args[1])
@@ -117,7 +117,7 @@ def _all(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> N
 
 def _exists(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
-    name = variable_name(args[0], _NAME)
+    name = variable_name(args[0], NO_SIMPLE_NAME)
     init = make.literal(False)
     condition = make.call("@not_strictly_false", make.call("!_", make.accumulator()))
     step = make.call("_||_", make.accumulator(), args[1])
@@ -126,7 +126,7 @@ def _exists(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -
 
 def _exists_one(make: MacroExpansion, target: Node | None, args: tuple[Node, ...]) -> Node:
     assert target is not None
-    name = variable_name(args[0], _NAME)
+    name = variable_name(args[0], NO_SIMPLE_NAME)
     more = make.call("_+_", make.accumulator(), make.literal(1))
     step = make.call("_?_:_", args[1], more, make.accumulator())
     result = make.call("_==_", make.accumulator(), make.literal(1))

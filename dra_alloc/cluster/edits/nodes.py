@@ -11,11 +11,11 @@ from itertools import islice
 from pydantic import Field
 
 from dra_alloc.api import FrozenMap, Node, Pod, ResourceSlice
+from dra_alloc.api.core.nodes import HOSTNAME
 from dra_alloc.cluster.edits.cluster_state import ClusterState
 from dra_alloc.cluster.edits.step import NodePattern, StepKind, Stepping
 from dra_alloc.errors import ManifestError
 from dra_alloc.manifest import Documents
-from dra_alloc.pods.spreading import HOSTNAME
 from dra_alloc.pods.taints import uncordoned
 from dra_alloc.pods.workloads.states import PodState, state_of
 

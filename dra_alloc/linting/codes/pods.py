@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from dra_alloc.api.core.nodes import HOSTNAME
 from dra_alloc.errors import first_few, in_brief
 from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
 from dra_alloc.linting.looking import Linting, WrittenPodSpec
@@ -19,7 +20,6 @@ from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.validate.violations import FieldFault
 
 _CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
-_HOST: Final = "kubernetes.io/hostname"
 #: (group, kind) that nobody has -> what there is.
 _NOBODYS: Final = {
     ("scheduling.kai.io", "Queue"): "KAI's queues are scheduling.run.ai/v2, with spec.resources.gpu.{quota,limit,"
@@ -177,7 +177,7 @@ def _keeps_apart(pod: WrittenPodSpec) -> bool:
         wanted = members(selector.get("matchLabels"))
         alone = wanted and not selector.get("matchExpressions")
         alone = alone and all(labels.get(name) == value for name, value in wanted.items())
-        if alone and members(term).get("topologyKey") == _HOST:
+        if alone and members(term).get("topologyKey") == HOSTNAME:
             return True
     return False
 

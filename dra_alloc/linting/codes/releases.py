@@ -12,13 +12,12 @@ from dra_alloc.linting.looking import Linting, value_at
 from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.manifest.kinds import RESOURCE_GROUP, SERVED
 from dra_alloc.scenario.prepare.gating import stored
-
-_GATED: Final = ("claims", "templates", "classes", "slices")
+from dra_alloc.scenario.validating import GATED
 
 
 def _dropped(linting: Linting) -> Iterator[Hit]:
     gates, release = linting.settings.effective_gates(), linting.settings.profile().release
-    for item in (each for member in _GATED for each in getattr(linting.documents, member)):
+    for item in (each for member in GATED for each in getattr(linting.documents, member)):
         for field in stored(item, gates, release)[1]:
             written = linting.written_of(item)
             if written is not None:

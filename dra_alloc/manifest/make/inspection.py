@@ -21,8 +21,8 @@ from dra_alloc.manifest.make.schema import Leaf, ListType, MapType, ObjectType, 
 from dra_alloc.manifest.read.json_numbers import JsonFloat
 from dra_alloc.manifest.read.paths import MapKey, Path, render
 from dra_alloc.manifest.read.raw import Unread
+from dra_alloc.manifest.read.yaml_scalars import INT64
 
-_INT64: Final = range(-(1 << 63), 1 << 63)
 _SHOWN: Final = 60
 # Guessing what a name was meant to be is slow, and nobody reads that many.
 _HINTED: Final = 100
@@ -168,7 +168,7 @@ _PYTHON: Final = {Leaf.STRING: str, Leaf.INT64: int, Leaf.BOOL: bool}
 
 def _fits(number: int | JsonFloat) -> bool:
     """Say whether 64 bits hold a number, as far as it has no fraction."""
-    return number in _INT64 if isinstance(number, int) else _INT64.start <= float(number) < _INT64.stop
+    return number in INT64 if isinstance(number, int) else INT64.start <= float(number) < INT64.stop
 
 
 def _is_unread(value: Any) -> bool:

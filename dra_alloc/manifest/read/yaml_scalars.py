@@ -38,7 +38,7 @@ _BETWEEN_DIGITS: Final = re.compile(r"(?<=[0-9])_(?=[0-9])", re.ASCII)
 _BASES: Final = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
 _LONGEST_NUMBER: Final = 4_000
 
-_INT64: Final = range(-(1 << 63), 1 << 63)
+INT64: Final = range(-(1 << 63), 1 << 63)
 _UINT64: Final = range(1 << 64)
 
 
@@ -91,9 +91,9 @@ def _integer(text: str) -> int | None:
     kind = match.lastgroup or "dec"
     value = int(match[kind], _BASES[kind])
     if text[0] == "-":
-        return -value if -value in _INT64 else None
+        return -value if -value in INT64 else None
     # Go's unsigned parser takes no plus sign.
-    return value if value in (_INT64 if text[0] == "+" else _UINT64) else None
+    return value if value in (INT64 if text[0] == "+" else _UINT64) else None
 
 
 def _finite(text: str) -> int | JsonFloat | None:

@@ -12,12 +12,12 @@ from dra_alloc.api import (
     DeviceConstraint,
     DeviceRequest,
     DeviceSubRequest,
-    ExactDeviceRequest,
     ObjectMeta,
     ResourceClaim,
     ResourceClaimSpec,
     ResourceClaimTemplate,
 )
+from dra_alloc.api.claims import AnyRequest
 from dra_alloc.api.constraints import CONSTRAINT_KINDS
 from dra_alloc.api.names import (
     extended_resource_faults,
@@ -220,7 +220,7 @@ def _alternatives(v: Violations, request: DeviceRequest, constraints: tuple[Devi
             v.named_twice(v.sent(place), sub.name)
 
 
-def _exactly(v: Violations, wanted: ExactDeviceRequest | DeviceSubRequest, compared: frozenset[str], path: str) -> None:
+def _exactly(v: Violations, wanted: AnyRequest, compared: frozenset[str], path: str) -> None:
     """Check class, selectors, mode, count, tolerations and derived attributes of a request or an alternative."""
     if not wanted.device_class_name:
         place = f"{path}.deviceClassName"

@@ -7,8 +7,9 @@ from __future__ import annotations
 from typing import Final
 
 from dra_alloc.api import Device, NodeAllocatableOverhead, NodeAllocatableResourceMapping, Quantity
+from dra_alloc.api.core.pods import HUGE
 from dra_alloc.api.names import qualified_name_faults
-from dra_alloc.manifest.validate.pods.containers import HUGE, is_native
+from dra_alloc.manifest.validate.pods.containers import is_native
 from dra_alloc.manifest.validate.releases import CAPACITY_KEYS_NAMED, PAIRS_BRIEFLY
 from dra_alloc.manifest.validate.violations import Violations
 

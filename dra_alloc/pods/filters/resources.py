@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dra_alloc.pods.amounts import CPU, EPHEMERAL, HUGE, MEMORY, PODS
+from dra_alloc.api.core.pods import HUGE
+from dra_alloc.pods.amounts import CPU, EPHEMERAL, MEMORY, PODS
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection, Shortfall
 from dra_alloc.pods.tenancy import Load

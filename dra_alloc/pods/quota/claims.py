@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from dra_alloc.api import DeviceSubRequest, ExactDeviceRequest, Pod, Quantity, ResourceClaim
+from dra_alloc.api import Pod, Quantity, ResourceClaim
+from dra_alloc.api.claims import AnyRequest
 from dra_alloc.limits import ALLOCATION_RESULTS_MAX
 from dra_alloc.pods.quota.charges import ONE, Amounts, Charge
 from dra_alloc.problem.requests import EXTENDED_CLAIM, IMPLICIT
@@ -70,7 +71,7 @@ def claim_charge(claim: ResourceClaim, names: ExtendedNames, paid: Amounts | Non
     return ClaimCharge(CLAIMS, usage, names)
 
 
-def _devices(request: ExactDeviceRequest | DeviceSubRequest) -> int:
+def _devices(request: AnyRequest) -> int:
     """Return how many devices a request can get at most; of a mode that nobody knows none."""
     if request.allocation_mode == "All":
         return ALLOCATION_RESULTS_MAX

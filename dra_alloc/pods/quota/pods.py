@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from dra_alloc.api import Container, Format, Pod, PodAffinity, Quantity, ScopedResourceSelectorRequirement
+from dra_alloc.api.core.pods import HUGE
 from dra_alloc.pods.amounts import (
     CPU,
     EPHEMERAL,
-    HUGE,
     MEMORY,
     asked_of_container,
     asks_as_a_whole,

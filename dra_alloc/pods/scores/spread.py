@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from dra_alloc.api.core.nodes import HOSTNAME
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.scores.scaling import MOST
-from dra_alloc.pods.spreading import HOSTNAME, ZONE, Constraint, constraints_of, counted, included
+from dra_alloc.pods.spreading import ZONE, Constraint, constraints_of, counted, included
 
 #: Over what pods that belong together are spread if they do not say: those of a set that made them, or of a Service.
 _DEFAULT: Final = (Constraint(HOSTNAME, 3, None), Constraint(ZONE, 5, None))

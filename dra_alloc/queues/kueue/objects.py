@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dra_alloc.api import LabelSelector, Quantity, Taint, Toleration
 from dra_alloc.api.amounts.text import Format
+from dra_alloc.api.core.nodes import HOSTNAME
 from dra_alloc.errors import Problem, Where, first_few, in_brief
 from dra_alloc.manifest import Workload
 from dra_alloc.pods.workloads.reading import items, text, value_at
@@ -21,7 +22,6 @@ from dra_alloc.queues.reading import Wrong, unserved
 from dra_alloc.queues.topologies import NamedTopology, topology_of
 
 #: The label of nodes that can only be the lowest level of a topology.
-HOST: Final = "kubernetes.io/hostname"
 #: What of stopPolicy also takes back what was admitted before.
 DRAINS: Final = "HoldAndDrain"
 
@@ -299,9 +299,9 @@ def _check(reading: KueueReading) -> AdmissionCheck:
 
 def _topology(reading: KueueReading) -> NamedTopology:
     found = topology_of(reading)
-    if HOST in found.levels[:-1]:
-        at = f"spec.levels[{found.levels.index(HOST)}].nodeLabel"
-        reading.complain(at, f"{HOST} can only be the lowest level")
+    if HOSTNAME in found.levels[:-1]:
+        at = f"spec.levels[{found.levels.index(HOSTNAME)}].nodeLabel"
+        reading.complain(at, f"{HOSTNAME} can only be the lowest level")
     return found
 
 

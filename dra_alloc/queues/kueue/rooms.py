@@ -12,12 +12,13 @@ from difflib import get_close_matches
 from typing import Final
 
 from dra_alloc.api import Node, Pod
+from dra_alloc.api.core.nodes import HOSTNAME
 from dra_alloc.errors import first_few, in_brief
 from dra_alloc.pods.amounts import PODS, in_units, pod_requests
 from dra_alloc.pods.filters.node_affinity import admits
 from dra_alloc.pods.taints import repelling
 from dra_alloc.queues.kueue.asking import ChargedSet
-from dra_alloc.queues.kueue.objects import HOST, ClusterQueue, Flavor, KueueObjects
+from dra_alloc.queues.kueue.objects import ClusterQueue, Flavor, KueueObjects
 from dra_alloc.queues.kueue.topology import DomainCounts, TopologyRequest, in_domains
 from dra_alloc.queues.topologies import NamedTopology
 
@@ -205,7 +206,7 @@ class TopologyRooms:
             if not here or not takes_pods or not all(level in labels for level in topology.levels):
                 continue
             tolerations = (*pod.spec.tolerations, *flavor.tolerations)
-            by_host = topology.levels[-1] == HOST
+            by_host = topology.levels[-1] == HOSTNAME
             if by_host and (not wanted(each.node) or repelling(each.node.spec.taints, tolerations) is not None):
                 continue
             free.setdefault(tuple([labels[level] for level in topology.levels]), Counter()).update(

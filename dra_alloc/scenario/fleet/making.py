@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from pydantic.alias_generators import to_camel
 
+from dra_alloc.api.core.nodes import HOSTNAME
 from dra_alloc.limits import COUNTER_SETS_MAX, DEVICES_MAX, DEVICES_WITH_FEATURES_MAX
 from dra_alloc.scenario.fleet.shape import DeviceShape, MachineShape, PartitionShape, PoolShape
 
 _Object = dict[str, Any]
-HOSTNAME: Final = "kubernetes.io/hostname"
 _WORD: Final = re.compile(r"\{\{|\{(node|n|i|start|device)(?::(0?(?:[1-9][0-9]?)?[dxX]))?\}", re.ASCII)
 
 

@@ -10,10 +10,11 @@ from itertools import groupby
 from typing import Any, Final
 
 from dra_alloc.api import Node, ResourceSlice
+from dra_alloc.api.core.nodes import HOSTNAME
 from dra_alloc.api.slices import newest_slices
 from dra_alloc.errors import InputError, did_you_mean
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.fleet.making import HOSTNAME, escaped
+from dra_alloc.scenario.fleet.making import escaped
 
 #: Members in which devices of one entry may differ, and in which an entry holds bare values.
 _BARE: Final = ("attributes", "capacity")

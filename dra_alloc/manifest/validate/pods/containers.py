@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from dra_alloc.api import Container, ContainerPort, PodSpec, Quantity, QuantityError, ResourceRequirements
+from dra_alloc.api.core.pods import HUGE
 from dra_alloc.api.names import label_faults, label_key_faults
 from dra_alloc.manifest.validate.pods.placement import RESTARTS
 from dra_alloc.manifest.validate.violations import Violations
@@ -22,7 +23,6 @@ _STANDARD: Final = frozenset(
     {*_OF_CONTAINERS, *_WHOLE, "storage", "requests.storage"}
     | {f"{kind}.{name}" for kind in ("requests", "limits") for name in _OF_CONTAINERS}
 )
-HUGE: Final = "hugepages-"
 _NO_TYPE: Final = "must be a standard resource type or fully qualified"
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _PORT: Final = range(1, 65536)

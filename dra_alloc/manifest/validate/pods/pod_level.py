@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from dra_alloc.api import Container, FrozenMap, Pod, PodSpec, Quantity, ResourceRequirements
-from dra_alloc.manifest.validate.pods.containers import HUGE, check_amounts, check_letters
+from dra_alloc.api.core.pods import HUGE
+from dra_alloc.manifest.validate.pods.containers import check_amounts, check_letters
 from dra_alloc.manifest.validate.violations import Violations
 
 _SUPPORTED: Final = ("cpu", HUGE, "memory")
