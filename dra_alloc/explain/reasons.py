@@ -15,8 +15,8 @@ from typing import Final
 
 from dra_alloc.explain.amounts import Lesser, lesser_amounts
 from dra_alloc.explain.core import core_of
-from dra_alloc.explain.counting import Counting, countable
-from dra_alloc.explain.facts import Fact, Whose, called, facts_of
+from dra_alloc.explain.facts import Fact, called, facts_of
+from dra_alloc.explain.fewer import FEW_OTHERS, FOR_SECOND, LESS_COST, TWO_CHANGES, Fewer, besides
 from dra_alloc.explain.fix import Fix, is_said
 from dra_alloc.explain.hints import Hints
 from dra_alloc.explain.pairs import CHOOSING, alone, choosing_pairs, cost_of_pair
@@ -28,26 +28,16 @@ from dra_alloc.explain.world import World
 #: What the reasons of one refusal may cost, in steps of a search: seconds where partitions make each of them dear.
 WORK: Final = 60_000
 _MOST_PAIRS: Final = 45
-#: The part of the work after which it is not looked any more for what a first change leaves in the way.
-_FOR_SECOND: Final = 0.85
-#: Counts that are tried one by one: defects can let more devices fit where fewer do not.
-_FEW: Final = 8
 #: Changes that are tried though the refusal does not rest on what they change.
 _MOST_OTHERS: Final = 40
 #: Facts that name what other nodes do not have.
 _LOCAL: Final = frozenset({"holder", "pool-incomplete", "shared-counters"})
-#: Changes that are looked for beside fewer devices where no two changes are enough.
-_BESIDE_FEWER: Final = 2
 _LESS: Final = "asking for less of a capacity"
-#: How pairs of changes are called where they were not tried.
-TWO_CHANGES: Final = "two changes together"
 #: What it costs to write a value as devices have it, and how many of these are tried.
 _SPELLING_COST: Final = 15
 _MOST_SPELLINGS: Final = 4
 #: What it costs to drop a request of which less is enough.
 _WORSE_COST: Final = 90
-#: What it costs to ask for less, or for the same in several claims.
-LESS_COST: Final = 30
 #: The cost up to which a change leaves what is asked for as it is.
 _MODEST: Final = 20
 
@@ -135,10 +125,9 @@ class _Fixes:
         self._enough: set[Fact] = set()
         # Whether of all pairs of changes it is known that they are not enough.
         self._paired = False
-        # Whom to drop is no question where less of it is enough.
-        self._worse: set[tuple[str, ...]] = set()
+        self._fewer = Fewer(world, trials)
         self.not_enough: list[str] = []
-        self.untried: list[str] = []
+        self.untried = self._fewer.untried
 
     def of(self, facts: Sequence[Fact], core: Sequence[Fact]) -> tuple[Fix, ...]:
         """
@@ -156,13 +145,14 @@ class _Fixes:
             others = [fact for fact in others if fact.code == "pool-incomplete"]
         fixes += self._single(others[:_MOST_OTHERS], noted=False)
         fixes += self._respelt(core)
-        fixes += self._smaller_counts(facts)
+        fixes += self._fewer.alone(facts)
         if not any(fix.cost <= _MODEST for fix in fixes):
             fixes += self._together(fixable, facts, alone=bool(fixes))
         # What takes long is asked last.
         fixes += self._single([fact for fact in fixable if self._trials.fits_without([fact]) is None])
         fixes += self._smaller_amounts()
-        fixes = [replace(fix, cost=_WORSE_COST) if fix.steps in self._worse else fix for fix in fixes]
+        # Whom to drop is no question where less of it is enough.
+        fixes = [replace(fix, cost=_WORSE_COST) if fix.steps in self._fewer.worse else fix for fix in fixes]
         return tuple(sorted(fixes, key=lambda fix: fix.order))
 
     def _together(self, fixable: Sequence[Fact], facts: Sequence[Fact], *, alone: bool) -> list[Fix]:
@@ -170,7 +160,7 @@ class _Fixes:
         fixes = self._pairs(fixable, facts)
         if fixes or alone:
             return fixes
-        return self._with_fewer(facts) or self._three(facts)
+        return self._fewer.with_another(facts, paired=self._paired) or self._fewer.with_two_others(facts)
 
     def _single(self, facts: Sequence[Fact], *, noted: bool = True) -> list[Fix]:
         """Return the changes that are enough each, and note the others."""
@@ -217,7 +207,7 @@ class _Fixes:
         The second is looked for among what the refusal rests on once the first is made, and shows perhaps only then.
         """
         found = self._second_obstacles(fixable, facts)
-        if self._trials.nearly_spent(_FOR_SECOND):
+        if self._trials.nearly_spent(FOR_SECOND):
             # What is left is enough for some pairs of what the refusal rests on, and for no more cores.
             found = {**{frozenset(pair): pair for pair in itertools.combinations(fixable, 2)}, **found}
         elif self._world.takes_all:
@@ -228,7 +218,7 @@ class _Fixes:
         # Without any request nothing is left of what was asked for.
         all_requests = {fact for fact in facts if fact.code == "request"}
         pairs = [pair for pair in found.values() if not self._trials.known_refused(pair) and {*pair} != all_requests]
-        cut = self._trials.nearly_spent(_FOR_SECOND) or len(pairs) > _MOST_PAIRS
+        cut = self._trials.nearly_spent(FOR_SECOND) or len(pairs) > _MOST_PAIRS
         answers: set[bool | None] = {None} if cut else set()
         for found_pair in (*sorted(pairs, key=cost_of_pair)[:_MOST_PAIRS], *self._of_all(facts, found)):
             # What slices bring that nobody has seen may make the other change needless.
@@ -246,9 +236,10 @@ class _Fixes:
         return []
 
     def _of_all(self, facts: Sequence[Fact], known: Collection[frozenset[Fact]]) -> Iterator[tuple[Fact, Fact]]:
-        if self._world.takes_all and not self._trials.nearly_spent(_FOR_SECOND):
+        if self._world.takes_all and not self._trials.nearly_spent(FOR_SECOND):
             left = [fact for fact in facts if fact not in self._enough]
-            yield from itertools.islice(choosing_pairs(left, known), _MOST_PAIRS)
+            pairs = (pair for pair in choosing_pairs(left, known) if not self._trials.lacks(pair))
+            yield from itertools.islice(pairs, _MOST_PAIRS)
 
     def _leaves(self, pair: Sequence[Fact]) -> str:
         """Return what is in the way once one of two changes is made, of the first that makes a difference."""
@@ -268,80 +259,20 @@ class _Fixes:
         pairs: dict[frozenset[Fact], tuple[Fact, Fact]] = {}
         cores: list[Sequence[Fact]] = []
         for fact in (fact for fact in first if fact not in self._enough):
-            if self._trials.nearly_spent(_FOR_SECOND):
+            if self._trials.nearly_spent(FOR_SECOND):
                 break
             # What is in the way whether or not the fact is there is so without it, too.
             known = (core for core in cores if self._trials.only_adds and fact not in core)
             core = next(known, None)
-            if core is None:
-                left = [each for each in facts if each is not fact]
-                core = core_of(left, self._trials, (fact,), _FOR_SECOND).facts
+            left = [each for each in facts if each is not fact and each not in self._enough]
+            others = besides(left, self._trials, (fact,))
+            if core is None and len(others) > FEW_OTHERS:
+                core = core_of([each for each in facts if each is not fact], self._trials, (fact,), FOR_SECOND).facts
                 cores.append(core)
-            for other in core:
-                if other.fix and other not in self._enough:
+            for other in others:
+                if core is None or other in core:
                     pairs.setdefault(frozenset((fact, other)), (fact, other))
         return pairs
-
-    def _with_fewer(self, facts: Sequence[Fact]) -> list[Fix]:
-        """Return, per request, asking for fewer devices and the cheapest other change that are enough together."""
-        fixes = []
-        # To drop that request instead would be enough as well, and is not, if another request is left then.
-        hopeless = self._trials.only_adds and self._paired and sum(fact.code == "request" for fact in facts) > 2
-        for counting in () if hopeless else countable(self._world):
-            trials = self._trials.of(counting.asking_for(1)(self._world))
-            core = self._beside(counting, facts, core_of(facts, trials).facts)
-            hopeful = [fact for fact in core if trials.fits_without([fact]) is not False]
-            self._trials.work += trials.work
-            for fact in hopeful:
-                found, certain = self._largest(replace(counting, others=(fact,)))
-                if found is not None:
-                    fixes.append(found)
-                    break
-                if not certain:
-                    self.untried.append(TWO_CHANGES)
-        return fixes
-
-    def _three(self, facts: Sequence[Fact]) -> list[Fix]:
-        """Return fewer devices of a request and two other changes that are enough, if no pair is: what is behind it."""
-        for counting in () if self.untried else countable(self._world):
-            trials = self._trials.of(counting.asking_for(1)(self._world))
-            gone: list[Fact] = []
-            while len(gone) < _BESIDE_FEWER:
-                left = [fact for fact in facts if fact not in gone]
-                core = self._beside(counting, facts, core_of(left, trials, gone, _FOR_SECOND).facts)
-                if not core:
-                    break
-                gone.append(core[0])
-            self._trials.work += trials.work
-            if len(gone) == _BESIDE_FEWER and (found := self._largest(replace(counting, others=tuple(gone)))[0]):
-                return [found]
-        return []
-
-    def _beside(self, counting: Counting, facts: Sequence[Fact], core: Sequence[Fact]) -> list[Fact]:
-        """Return what can be changed beside asking for fewer devices of a request, cheapest first; that one stays."""
-        own = self._whole(counting, facts)
-        return sorted((fact for fact in core if fact.fix and fact is not own), key=lambda fact: fact.cost)
-
-    def _smaller_counts(self, facts: Sequence[Fact]) -> list[Fix]:
-        """Return, per request, the largest smaller count with which the claims fit."""
-        fixes = []
-        for counting in countable(self._world):
-            whole = self._whole(counting, facts)
-            if self._trials.known_refused([whole]):
-                continue
-            found, certain = self._largest(counting)
-            if found is not None:
-                fixes.append(found)
-                self._worse.add((whole.fix,))
-            elif not certain:
-                self.untried.append(f"asking for fewer devices in {counting.which}")
-        return fixes
-
-    def _whole(self, counting: Counting, facts: Sequence[Fact]) -> Fact:
-        """Return what it is to drop the request of which devices are counted."""
-        claims, dropped = enumerate(self._world.claims), [fact for fact in facts if fact.code == "request"]
-        named = [(index, each.name) for index, claim in claims for each in claim.spec.devices.requests]
-        return dict(zip(named, dropped, strict=True))[counting.claim, counting.name.partition("/")[0]]
 
     def _smaller_amounts(self) -> list[Fix]:
         """Return, per capacity that a request asks for, the largest smaller amount with which the claims fit."""
@@ -371,25 +302,3 @@ class _Fixes:
         steps, change = (self._said(less, amount),), less.asking_for(amount)
         answers.add(answer := self._trials.unspoilt(self._trials.fits(change(self._world)), steps, change))
         return answer is True
-
-    def _largest(self, counting: Counting) -> tuple[Fix | None, bool]:
-        """Return asking for the largest smaller number known to fit, and whether all that was asked was answered."""
-        low, high, certain = 0, counting.wanted, True
-        least = self._trials.outcome(counting.asking_for(1)(self._world))
-        while high - low > 1 and not least.plain:
-            middle = high - 1 if high - low <= _FEW else (low + high) // 2
-            change = counting.asking_for(middle)
-            fits = self._trials.fits(change(self._world)) if middle > 1 else least.fits
-            answer = self._trials.unspoilt(fits, counting.steps(middle), change)
-            certain = certain and answer is not None
-            if answer:
-                low = middle
-            else:
-                high = middle
-        return self._counted(counting, low) if low else None, certain
-
-    def _counted(self, counting: Counting, count: int) -> Fix:
-        """Return asking for another number as a fix."""
-        cost = LESS_COST + sum(each.cost for each in counting.others)
-        parties = (Whose.MANIFEST, *(each.whose for each in counting.others))
-        return Fix(counting.steps(count), cost, counting.asking_for(count), whose=max(parties), parties=parties)

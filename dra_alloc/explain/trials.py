@@ -41,13 +41,22 @@ class Trials:
 
     A world that is known to be `refused` for want of devices is not asked again.
     `elsewhere` are worlds of other nodes, on which a change must not end the
-    question with an error.
+    question with an error. The work is that of a `payer`, too.
 
     Spec: EXPLAIN-5, EXPLAIN-13.
     """
 
-    def __init__(self, world: World, allowed: int, *, refused: bool = False, elsewhere: Sequence[World] = ()) -> None:
+    def __init__(
+        self,
+        world: World,
+        allowed: int,
+        *,
+        refused: bool = False,
+        elsewhere: Sequence[World] = (),
+        payer: Trials | None = None,
+    ) -> None:
         self.work = 0
+        self._payer = payer
         self.elsewhere = elsewhere
         self._allowed = allowed
         self._root = world
@@ -69,8 +78,8 @@ class Trials:
         self.only_adds = not self.error and world.only_gains()
 
     def of(self, world: World) -> Trials:
-        """Return trials of another world, within what is left of the work allowed."""
-        return Trials(world, self.left, elsewhere=self.elsewhere)
+        """Return trials of another world, at the expense of what is left of the work allowed."""
+        return Trials(world, self.left, elsewhere=self.elsewhere, payer=self)
 
     @property
     def left(self) -> int:
@@ -80,7 +89,7 @@ class Trials:
     @property
     def spent(self) -> bool:
         """Return whether the work allowed is used up."""
-        return self.work >= self._allowed
+        return self.work >= self._allowed or (self._payer is not None and self._payer.spent)
 
     def nearly_spent(self, part: float) -> bool:
         """Return whether such a part of the work allowed is used up."""
@@ -112,6 +121,10 @@ class Trials:
         if self.only_adds:
             return any(known.issuperset(facts) for known in self._refused)
         return self._answers.get(frozenset(facts), (0, _NOT_TRIED))[1].plain
+
+    def lacks(self, gone: Sequence[Fact]) -> bool:
+        """Return whether there are not the devices for a request without the facts: the world does not fit then."""
+        return self._world(gone).lacks()
 
     def fits_without(self, facts: Sequence[Fact], effort: int = USUAL) -> bool | None:
         """Return whether the world fits without the facts; None if the work allowed does not tell."""
@@ -197,4 +210,6 @@ class Trials:
             return _NOT_TRIED
         tried = world.tried(_EFFORTS[effort])
         self.work += tried.work
+        if self._payer is not None:
+            self._payer.work += tried.work
         return tried

@@ -23,7 +23,7 @@ from typing import Final
 
 import dra_alloc
 from dra_alloc.cli.main import run
-from dra_alloc.explain.reasons import TWO_CHANGES
+from dra_alloc.explain.fewer import TWO_CHANGES
 from fuzz.refusals.changes import Change, asking_for, changes_of, guarding, is_asking, writing
 from fuzz.refusals.drawing import Json, drawn
 from fuzz.refusals.gang_replay import check_gang

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dra_alloc.explain.reasons import TWO_CHANGES
+from dra_alloc.explain.fewer import TWO_CHANGES
 from fuzz.refusals import gang_replay
 from fuzz.refusals.changes import changes_of
 from fuzz.refusals.drawing import API, Json, namespaced

@@ -12,8 +12,9 @@ from typing import Final
 from dra_alloc.api import DeviceRequest, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
+from dra_alloc.explain.fewer import LESS_COST
 from dra_alloc.explain.fix import Fix
-from dra_alloc.explain.reasons import LESS_COST, WORK, Reasons
+from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.explain.reasons import reasons as reasons_of
 from dra_alloc.explain.trials import Trials
 from dra_alloc.explain.world import World

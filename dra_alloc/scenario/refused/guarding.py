@@ -15,8 +15,9 @@ from dra_alloc import cel
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.explain.expressions import in_a_sentence, reads
 from dra_alloc.explain.facts import selector_called
+from dra_alloc.explain.fewer import LESS_COST
 from dra_alloc.explain.fix import Fix, after_alone
-from dra_alloc.explain.reasons import LESS_COST, reasons
+from dra_alloc.explain.reasons import reasons
 from dra_alloc.explain.selecting import Selecting, in_other_words, selecting
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import Trials
