@@ -20,6 +20,7 @@ from dra_alloc.report.refusals import first_cause, refusal_lines, refusal_object
 from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.check import Check
 from dra_alloc.scenario.prepare.gating import DROPPED
+from dra_alloc.scenario.prepare.supply import EXTENDED
 from dra_alloc.scenario.refused.looking import EXPLAINED_NODES
 from dra_alloc.solve.cpsat.solver import INSTALL, is_installed
 
@@ -188,8 +189,10 @@ def _is_told(note: str, placements: Sequence[SubjectAnswer]) -> bool:
     """Return whether a note is on a gate, or on a pool that is incomplete, that is told as the cause of a refusal."""
     if pool := _INCOMPLETE.match(note):
         return any(f"pool {pool[2]} ({pool[1]}) is incomplete" in cause_of_refused(each) for each in placements)
-    gate = note.rpartition("(")[2].partition(")")[0]
-    return note.endswith(DROPPED) and any(gate in each.cause for each in placements)
+    gate = note.rpartition("(")[2].partition(")")[0] if note.endswith(DROPPED) else ""
+    if f"the gate {EXTENDED} is off" in note:
+        gate = EXTENDED
+    return bool(gate) and any(gate in each.cause for each in placements)
 
 
 def _summary(check: Check) -> str:

@@ -21,6 +21,7 @@ from dra_alloc.scenario.checking import Checking
 from dra_alloc.scenario.objective_notes import idle_notes
 from dra_alloc.scenario.prepare.notes import OF_TAINT_RULES
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
+from dra_alloc.scenario.prepare.supply import EXTENDED, unserved
 from dra_alloc.scenario.refused.looking import Looking
 from dra_alloc.scenario.refused.otherwise import broken_claims, gates_on, told_of_gates
 from dra_alloc.work import ran_out
@@ -62,8 +63,9 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = DEFAULT
     prepared = _prepared(manifests, dump, options)
     found = placed(prepared, options)
     placements = found.placements
-    if options.reasons and prepared.lacking and any(each.verdict == "unsatisfiable" for each in placements):
-        placements = _with_gates(placements, prepared.lacking, partial(_prepared, manifests, dump), options)
+    if options.reasons and any(each.verdict == "unsatisfiable" for each in placements):
+        lacking = prepared.lacking, unserved(prepared.subjects, prepared.cluster)
+        placements = _with_gates(placements, *lacking, partial(_prepared, manifests, dump), options)
     broken = broken_claims(found.cluster or prepared.cluster, placements)
     placements = tuple([replace(each, broken=broken.get(number, ())) for number, each in enumerate(placements)])
     notes = (*notes, *found.notes, *ran_out())
@@ -100,6 +102,7 @@ def _prepared(manifests: Documents, dump: Documents, options: CheckOptions) -> P
 def _with_gates(
     placements: Sequence[SubjectAnswer],
     dropped: Sequence[DroppedField],
+    resources: Sequence[str],
     prepared: Callable[[CheckOptions], Prepared],
     options: CheckOptions,
 ) -> tuple[SubjectAnswer, ...]:
@@ -108,13 +111,14 @@ def _with_gates(
 
     Spec: EXPLAIN-14.
     """
-    settings = gates_on(options.settings, [each.gate for each in dropped])
+    settings = gates_on(options.settings, [*(each.gate for each in dropped), *([EXTENDED] if resources else [])])
     if settings is None:
         return tuple(placements)
     options_on = replace(options, settings=settings, choices=False)
     found = Checking(prepared(options_on), options_on).placements()
     helped = {each.name for each in found if each.allocated is not None}
-    told = told_of_gates([each for each in dropped if each.gate in settings.gates], options.settings)
+    lost = [each for each in dropped if each.gate in settings.gates]
+    told = told_of_gates(lost, resources if EXTENDED in settings.gates else (), options.settings)
     refused = (each.verdict == "unsatisfiable" and each.name in helped for each in placements)
     return tuple([replace(each, **told) if gate else each for each, gate in zip(placements, refused, strict=True)])
 

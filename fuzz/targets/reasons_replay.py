@@ -3,8 +3,8 @@ The reasons of refusals, replayed from outside: every fix helps, none is missing
 
     python -m fuzz.targets.reasons_replay --cases 1000 [--seed 1] [--kind gangs]
 
-Asked is the command, with files: whatever it proposes is done to the files, and it is asked again. Of seven worlds one
-has a gang, of which `gang` is asked; the others have a pod.
+Asked is the command, with files: whatever it proposes is done to the files, and it is asked again. Of eight worlds one
+has a gang, of which `gang` is asked, and one a gate that is off; the others have a pod.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from typing import Final
 import dra_alloc
 from dra_alloc.cli.main import run
 from dra_alloc.explain.fewer import TWO_CHANGES
+from dra_alloc.gates import gates_of
 from fuzz.refusals.changes import Change, asking_for, changes_of, guarding, is_asking, writing
 from fuzz.refusals.drawing import Json, drawn
 from fuzz.refusals.gang_replay import check_gang
 from fuzz.refusals.gangs import gangs
+from fuzz.refusals.gated import GATED, gated
 from fuzz.refusals.pod_changes import asking_for_less, of_the_pod, of_the_quota, raising, without_quotas
 from fuzz.target import Broken, Target, command
 
@@ -58,8 +60,10 @@ _OWN: Final = frozenset(
 )
 _POD: Final = "ns/pod"
 #: Who draws worlds, by what is refused in them, and whose turn it is.
-_KINDS: Final = {"pods": drawn, "gangs": gangs}
-_TURNS: Final = (*["pods"] * 6, "gangs")
+_KINDS: Final = {"pods": drawn, "gangs": gangs, "gates": gated}
+_TURNS: Final = (*["pods"] * 6, "gangs", "gates")
+#: Gates of which there are worlds where they are the cause.
+_OF_DEVICES: Final = frozenset(GATED)
 
 
 def asked(world: Json, *more: str, text: bool = False) -> tuple[int, str]:
@@ -110,7 +114,7 @@ def _could(world: Json, node: str | None = None) -> bool:
         # What is asked for loses fields whose gates are off, what is loaded does not.
         return _fits(world, *(() if node is None else ("--node", node)))
     options = dict(_pairwise(world["options"]))
-    gates = {each.partition("=")[0]: True for name, each in _pairwise(world["options"]) if name == "--gate"}
+    gates = _gates_of(world)
     channel, semantics = options.get("--channel", "auto"), options.get("--semantics", "upstream")
     objects = [each for each in world["objects"] if node in (None, each["metadata"]["name"]) or each["kind"] != "Node"]
     # Pods and slices of nodes that are not there are left out with them.
@@ -120,6 +124,12 @@ def _could(world: Json, node: str | None = None) -> bool:
         given: Json = {"release": options["--release"], "gates": gates, "channel": channel, "semantics": semantics}
         cluster = dra_alloc.load(path, **given)
     return cluster.schedule([pod]).scheduled == 1
+
+
+def _gates_of(world: Json) -> dict[str, bool]:
+    """Return the gates that the options set."""
+    given = (each.partition("=") for name, each in _pairwise(world["options"]) if name == "--gate")
+    return {gate: value == "true" for gate, _, value in given}
 
 
 def _pairwise(options: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -140,6 +150,7 @@ def _check(world: Json) -> Counter[str]:
     _hold_lines(printed, found)
     counts = Counter({"refused worlds": 1})
     counts["gates"] += _hold_gates(world, found.get("fix"))
+    counts["gates alone"] += _hold_causes(world, found)
     for each in _worth(found["refusals"]):
         kind = _replayed(world, each, counts)
         counts[kind] += 1
@@ -262,6 +273,21 @@ def _hold_gates(world: Json, fix: str | None) -> int:
     if not _fits({**world, "options": [*_without_channel(world["options"]), *gates]}):
         raise Broken(f"gates do not help: {fix}")
     return 1
+
+
+def _hold_causes(world: Json, found: Json) -> int:
+    """Return how many gates are the cause, each alone. Raises: Broken if one of them is not told."""
+    options = dict(_pairwise(world["options"]))
+    given = _gates_of(world)
+    told = f"{found.get('fix')}{[each['reasons'] for each in found['refusals']]}"
+    count = 0
+    for gate in [gate for gate, on in gates_of(options["--release"], given).items() if not on and gate in _OF_DEVICES]:
+        switched = [*_without_channel(world["options"]), "--gate", f"{gate}=true"]
+        if _fits({**world, "options": switched}):
+            count += 1
+            if gate not in told:
+                raise Broken(f"gate is not told: {gate}")
+    return count
 
 
 def _without_channel(options: Sequence[str]) -> list[str]:

@@ -228,7 +228,14 @@ def test_a_class_with_the_name_of_a_resource_needs_the_gate(tmp_path: Path, caps
     user = pod("p", "resourceClaimTemplateName: t", containers=WANTS_GPU) + template("t")
     asked = Asked(tmp_path, capsys, user, offering("", "{extendedResourceName: example.com/gpu}"))
     why = "class any does not serve example.com/gpu: the gate DRAExtendedResource is off in 1.34"
-    assert why in asked.report("--release", "1.34", exits=1)["notes"]
+    refused = asked.report("--release", "1.34", exits=1)
+    assert why in refused["notes"]
+    (placement,) = refused["placements"]
+    serves = "Kubernetes 1.34 serves no example.com/gpu from device classes, as the gate DRAExtendedResource is off; "
+    assert placement["cause"].startswith(serves)
+    switching = "switching the gate DRAExtendedResource on, in kube-apiserver, kube-scheduler and kubelet; it fits then"
+    assert placement["fix"].startswith(switching)
+    assert "does not serve" not in asked.text("--release", "1.34", exits=1)
     report = asked.report("--release", "1.34", "--gate", "DRAExtendedResource=true", exits=0)
     assert why not in report["notes"]
 

@@ -4,7 +4,8 @@ Notes on what a cluster offers: twice, to nobody, not at all, or not known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
 
 from dra_alloc import cel
 from dra_alloc.api import DeviceClass, Node
@@ -15,8 +16,12 @@ from dra_alloc.errors import first_few
 from dra_alloc.pods.extended_resources import offers, unclassed
 from dra_alloc.pods.node_allocatable import GATE
 from dra_alloc.pods.workloads.states import PodState, state_of
+from dra_alloc.problem.requests import IMPLICIT
 from dra_alloc.scenario.prepare.subjects import Subject
 from dra_alloc.scenario.selecting import environment_for, prepared_devices
+
+#: The gate of extended resources that classes serve.
+EXTENDED: Final = "DRAExtendedResource"
 
 
 def supply_notes(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
@@ -125,14 +130,26 @@ def _not_known(subjects: Sequence[Subject], cluster: Cluster) -> Iterator[str]:
     if wanted and silent:
         nodes = first_few(silent)
         yield f"whether there is any {first_few(list(wanted))} is not known without status.allocatable: {nodes}"
-    if cluster.settings.effective_gates().get("DRAExtendedResource", False):
+    for name, resource in _unserved(wanted, cluster):
+        yield f"class {name} does not serve {resource}: the gate {EXTENDED} is off in {cluster.settings.release}"
+
+
+def unserved(subjects: Sequence[Subject], cluster: Cluster) -> tuple[str, ...]:
+    """Return the extended resources that pods ask for and classes do not serve, as the gate is off."""
+    served = cluster.known.class_by_resource
+    wanted = {name for each in subjects if each.pod is not None for name in unclassed(each.pod, served)}
+    return tuple(dict.fromkeys(resource for _, resource in _unserved(wanted, cluster)))
+
+
+def _unserved(wanted: Collection[str], cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Yield the classes that would serve resources that are wanted, were the gate on, by the name of either."""
+    if cluster.settings.effective_gates().get(EXTENDED, False):
         return
     for each in cluster.classes.values():
-        if each.spec.extended_resource_name in wanted:
-            yield (
-                f"class {each.metadata.name} does not serve {each.spec.extended_resource_name}: "
-                f"the gate DRAExtendedResource is off in {cluster.settings.release}"
-            )
+        name = each.metadata.name or ""
+        for resource in (each.spec.extended_resource_name or "", f"{IMPLICIT}{name}"):
+            if resource in wanted:
+                yield name, resource
 
 
 def taken_of_nodes(cluster: Cluster, *, pods_asked: bool = True) -> Iterator[str]:

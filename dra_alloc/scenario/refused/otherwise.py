@@ -17,11 +17,13 @@ from dra_alloc.explain.hints import defect_hint
 from dra_alloc.explain.reasons import reasons
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.world import World
+from dra_alloc.gates import readers_of
 from dra_alloc.manifest.make.gates import DroppedField
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Semantics
 from dra_alloc.scenario.answers import BrokenClaim, SubjectAnswer
 from dra_alloc.scenario.audit import audit
+from dra_alloc.scenario.prepare.supply import EXTENDED
 from dra_alloc.scenario.refused.explaining import world_of
 from dra_alloc.traits import TRAITS, Trait
 
@@ -39,18 +41,27 @@ def gates_on(settings: Settings, gates: Iterable[str]) -> Settings | None:
     return settings.changed(None, dict.fromkeys(missing, True)) if missing else None
 
 
-def told_of_gates(dropped: Sequence[DroppedField], settings: Settings) -> dict[str, Any]:
-    """Return the cause of a refusal that is none with the gates of dropped fields on, and the fix."""
-    gates = list(dict.fromkeys(each.gate for each in dropped))
+def told_of_gates(dropped: Sequence[DroppedField], unserved: Sequence[str], settings: Settings) -> dict[str, Any]:
+    """
+    Return the cause of a refusal that is none with the gates on, and the fix.
+
+    It has fields that were dropped, extended resources that no class serves, or both.
+    """
+    gates = list(dict.fromkeys([*(each.gate for each in dropped), *([EXTENDED] if unserved else [])]))
     named, one = " and ".join(gates), len(gates) == 1
     fields = " and ".join(dict.fromkeys(each.path for each in dropped))
     off = f"the {'gate' if one else 'gates'} {named} {'is' if one else 'are'} off"
+    does = [f"ignores {fields} in the manifests"] if dropped else []
+    does += [f"serves no {first_few(unserved)} from device classes"] if unserved else []
+    *before, last = readers_of(gates)
+    fix = f"switching the gate{'' if one else 's'} {named} on, in {', '.join(before)} and {last}"
     again = first_few(list(dict.fromkeys(each.of for each in dropped)))
     again += " and their pods" if any(each.of.startswith("ResourceClaimTemplate ") for each in dropped) else ""
+    if dropped:
+        fix += f", and then deleting and creating {again} (what they ask for cannot be changed)"
     return {
-        "cause": f"Kubernetes {settings.release} ignores {fields} in the manifests, as {off}",
-        "fix": f"switching the gate{'' if one else 's'} {named} on, in kube-apiserver and kube-scheduler at least, and "
-        f"then deleting and creating {again} (what they ask for cannot be changed); it fits then, with slices as given",
+        "cause": f"Kubernetes {settings.release} {' and '.join(does)}, as {off}",
+        "fix": f"{fix}; it fits then, with slices as given",
     }
 
 
