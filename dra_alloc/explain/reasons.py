@@ -17,9 +17,8 @@ from dra_alloc.explain.amounts import Lesser, lesser_amounts
 from dra_alloc.explain.core import core_of
 from dra_alloc.explain.facts import Fact, called, facts_of
 from dra_alloc.explain.fewer import FEW_OTHERS, FOR_SECOND, LESS_COST, TWO_CHANGES, Fewer, besides
-from dra_alloc.explain.fix import Fix, is_said
+from dra_alloc.explain.fix import CHOOSING, Fix, alone, choosing_pairs, cost_of_pair, is_said
 from dra_alloc.explain.hints import Hints
-from dra_alloc.explain.pairs import CHOOSING, alone, choosing_pairs, cost_of_pair
 from dra_alloc.explain.selecting import other_spellings
 from dra_alloc.explain.tally import explain
 from dra_alloc.explain.trials import GLANCE, INSIST, USUAL, Trials, without

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from dra_alloc.explain.facts import CLASS_COST, FREEING, Whose
-from dra_alloc.explain.fix import Fix, joined
-from dra_alloc.explain.pairs import SEEN_SO_FAR
+from dra_alloc.explain.fix import SEEN_SO_FAR, Fix, joined
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.scenario.refused.asides import USED_BY_PODS
 

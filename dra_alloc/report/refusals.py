@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from dra_alloc.cluster.outcomes import NodeRefusal
-from dra_alloc.explain.pairs import SEEN_SO_FAR
+from dra_alloc.explain.fix import SEEN_SO_FAR
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.report.fixes import BESIDES, fix_lines, fix_objects
 from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
