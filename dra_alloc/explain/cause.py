@@ -14,7 +14,8 @@ from dra_alloc.explain.counts import Group, RequestTally
 from dra_alloc.explain.expressions import in_a_sentence, reads
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
-from dra_alloc.rules import describe, lacking
+from dra_alloc.rules import CONSTRAINTS, describe, lacking
+from dra_alloc.rules.facts import Agree
 from dra_alloc.solve.question import Question
 
 #: Codes of devices that are not what was asked for, and of those that other requests of the question have.
@@ -337,7 +338,10 @@ def _spread(question: Question, ask: Ask, constraint: DeviceConstraint, requests
     if stated is None or not named or ask.wire.derived_attributes:
         return ""
     found = [_over(question, each, stated.attribute) for each in named]
-    matching, short = stated.kind.wire == "matchAttribute", stated.attribute.rpartition("/")[2]
+    kind, short = CONSTRAINTS.get(stated.kind.wire), stated.attribute.rpartition("/")[2]
+    if kind is None or kind.form is None:
+        return ""
+    matching = kind.form is Agree
     if len(found) > 1:
         return _in_common(question, found, str(stated), short) if matching else ""
     told, values, without = found[0]

@@ -19,6 +19,8 @@ from dra_alloc.linting.rules import Hit, LintRule
 from dra_alloc.linting.written import WrittenObject, walked
 from dra_alloc.manifest.kinds import RESOURCE_GROUP
 from dra_alloc.manifest.read.paths import Path
+from dra_alloc.rules import CONSTRAINTS
+from dra_alloc.rules.facts import Agree
 
 #: Names under which drivers publish the same thing; the standard name comes first.
 _SAME: Final = (
@@ -152,7 +154,8 @@ def _common(bound: _Bound) -> str:
 def _typed_twice(linting: Linting) -> Iterator[Hit]:
     """Yield constraints that ask for equal values of which the types differ."""
     for each in _bound(linting):
-        if each.kind != "matchAttribute":
+        kind = CONSTRAINTS.get(each.kind)
+        if kind is None or kind.form is not Agree:
             continue
         types = [
             (asked, {type_of(value).removeprefix("list of ") for value in values})

@@ -15,7 +15,7 @@ from dra_alloc.profiles import Profile
 from dra_alloc.rules.base import About, Context, Reason, Rule
 from dra_alloc.rules.constraints.attribute_source import AttributeSource
 from dra_alloc.rules.constraints.attribute_values import lacking
-from dra_alloc.rules.facts import Fact, Unmodelled
+from dra_alloc.rules.facts import Agree, Differ, Fact, Unmodelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,14 @@ class ConstraintRule:
     """
     How one kind of constraint is kept: the rule for a constraint of a claim, and whether the allocator knows it.
 
-    `codes` are the reason codes of its own, each with what it means.
+    `codes` are the reason codes of its own, each with what it means. `form` is the fact that says all of its law, if
+    one does: devices that agree, or differ.
     """
 
     make: Callable[[ClaimRow, DeviceConstraint, Context], Rule]
     codes: Mapping[str, str]
     known: Callable[[Profile], bool] = lambda profile: True
+    form: type[Agree | Differ] | None = None
 
 
 class AttributeConstraint(Rule):

@@ -250,4 +250,5 @@ DISTINCT_ATTRIBUTE: Final = ConstraintRule(
     _make,
     {"attribute-not-distinct": "distinctAttribute: a device chosen before has the same value"},
     known=lambda profile: not profile.shows(Trait.NO_DISTINCT),
+    form=Differ,
 )

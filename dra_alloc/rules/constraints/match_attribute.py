@@ -178,5 +178,5 @@ def _has_lists(fact: Agree) -> bool:
 
 
 MATCH_ATTRIBUTE: Final = ConstraintRule(
-    _make, {"attribute-mismatch": "matchAttribute: the devices chosen before have another value"}
+    _make, {"attribute-mismatch": "matchAttribute: the devices chosen before have another value"}, form=Agree
 )

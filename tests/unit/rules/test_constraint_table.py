@@ -25,6 +25,7 @@ from dra_alloc.problem.requests import Ask
 from dra_alloc.rules import CONSTRAINTS, About, Pick, Rule
 from dra_alloc.rules.constraints.attribute_constraint import AttributeConstraint, ConstraintRule
 from dra_alloc.rules.constraints.match_attribute import MatchScalars
+from dra_alloc.rules.facts import Agree
 from dra_alloc.solve.allocator import Allocator
 from dra_alloc.solve.cpsat.first import first_answer
 from dra_alloc.solve.ladder import Engine
@@ -128,7 +129,7 @@ KINDS: Final = (
 RULES: Final = {
     "minDistinctAttribute": ConstraintRule(MinDistinct, {"too-few-values": "too few values are picked"}),
     # An old form under another name: it states the facts of matchAttribute.
-    "agreeAttribute": ConstraintRule(CONSTRAINTS["matchAttribute"].make, {}),
+    "agreeAttribute": ConstraintRule(CONSTRAINTS["matchAttribute"].make, {}, form=Agree),
     "carelessAttribute": ConstraintRule(Careless, {}),
     "highAttribute": ConstraintRule(High, {}),
 }
@@ -276,6 +277,13 @@ def test_a_refusal_says_what_it_rests_on() -> None:
     assert core.proven
     assert "dropping minDistinctAttribute d/x (at least 2)" in {fact.fix for fact in core.facts}
     assert explain(allocator, node, claims).requests == ()
+
+
+def test_the_cause_takes_no_kind_for_another() -> None:
+    cause = explain(*asked("agreeAttribute", (1, 2, 3), (2,))).cause
+    assert "needs 2 devices that share one x (agreeAttribute d/x), and no two do" in cause
+    for kind in ("minDistinctAttribute", "highAttribute"):
+        assert "differ" not in explain(*asked(kind, (1, 1, 1), (2,))).cause
 
 
 def test_a_device_without_the_attribute_falls_to_the_kind() -> None:
