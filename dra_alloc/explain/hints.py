@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from dra_alloc.api.claims import AnyRequest
 from dra_alloc.explain.trials import INSIST, USUAL, Trials
-from dra_alloc.explain.world import Ask, World
+from dra_alloc.explain.world import World
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.problem.pools import gather
 from dra_alloc.profiles import ALLOCATOR_FEATURES, Feature, Profile, Trait, features_from_gates, gates_of, profile_for
@@ -59,7 +60,7 @@ class Hints:
         return [other.name for other in self._undecided]
 
     def insist(self) -> None:
-        """Ask those that did not answer once more, for longer."""
+        """AnyRequest those that did not answer once more, for longer."""
         undecided, self._undecided = self._undecided, []
         self._try(undecided, INSIST)
 
@@ -134,7 +135,7 @@ def _is_everyday(world: World) -> bool:
     )
 
 
-def _asks_plainly(world: World, ask: Ask) -> bool:
+def _asks_plainly(world: World, ask: AnyRequest) -> bool:
     """Return whether a request is for some number of whole devices, and does not ask whether they are shared."""
     if ask.allocation_mode != "ExactCount" or ask.capacity is not None or ask.derived_attributes:
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from operator import attrgetter, is_
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,14 +19,13 @@ from dra_alloc.api import (
     DeviceClaim,
     DeviceClass,
     DeviceRequest,
-    DeviceSubRequest,
     DeviceTaintRule,
-    ExactDeviceRequest,
     FrozenMap,
     Node,
     ResourceClaim,
     ResourceSlice,
 )
+from dra_alloc.api.claims import AnyRequest
 from dra_alloc.explain.shortage import Kinds, Shortages
 from dra_alloc.explain.surroundings import Surroundings
 from dra_alloc.problem.devices import DeviceKey, PoolKey, SliceRow
@@ -40,8 +39,6 @@ from dra_alloc.solve.direct import ENGINE
 from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Aborted, OutOfBudget, Solved, Work
 from dra_alloc.solve.survey import Survey
-
-Ask: TypeAlias = ExactDeviceRequest | DeviceSubRequest
 
 #: One variation must not cost more than a moment; what cannot be decided in it stays unexplained.
 _BUDGET: Final = Budget(steps=20_000, pruned=5_000, solver=1.0)
@@ -220,7 +217,7 @@ class World(Struct, frozen=True, eq=False):
         for key in self.pools():
             yield from by_pool.get(key, ())
 
-    def asks(self) -> Iterator[tuple[int, str, Ask]]:
+    def asks(self) -> Iterator[tuple[int, str, AnyRequest]]:
         """Return every request and alternative with its claim's index and its full name."""
         for index, claim in enumerate(self.claims):
             for request in claim.spec.devices.requests:
@@ -344,7 +341,7 @@ def _held(allocation: AllocationResult) -> frozenset[DeviceKey]:
     return frozenset(DeviceKey(each.driver, each.pool, each.device) for each in results)
 
 
-def edit_requests(world: World, edit: Callable[[int, str, Ask], Ask]) -> World:
+def edit_requests(world: World, edit: Callable[[int, str, AnyRequest], AnyRequest]) -> World:
     """
     Return the world with every request and alternative edited; `edit` gets claim index, full name and request.
 
@@ -358,7 +355,7 @@ def edit_requests(world: World, edit: Callable[[int, str, Ask], Ask]) -> World:
     return world
 
 
-def _edited(index: int, request: DeviceRequest, edit: Callable[[int, str, Ask], Ask]) -> DeviceRequest:
+def _edited(index: int, request: DeviceRequest, edit: Callable[[int, str, AnyRequest], AnyRequest]) -> DeviceRequest:
     exactly = None if request.exactly is None else edit(index, request.name, request.exactly)
     alternatives = tuple(edit(index, f"{request.name}/{sub.name}", sub) for sub in request.first_available)
     same = exactly is request.exactly and all(map(is_, alternatives, request.first_available))
