@@ -47,6 +47,7 @@ from dra_alloc.api.core.podclasses import (
     RuntimeClass,
     RuntimeClassOverhead,
     RuntimeClassScheduling,
+    ServiceAccount,
 )
 from dra_alloc.api.core.pods import (
     Affinity,
@@ -274,6 +275,7 @@ __all__ = [
     "Semver",
     "SemverError",
     "Service",
+    "ServiceAccount",
     "ServiceSpec",
     "ShareableCapacity",
     "ShareableSummary",

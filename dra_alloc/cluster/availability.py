@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from dra_alloc.api import DeviceRequestAllocationResult, Node, ResourceClaim
 from dra_alloc.cluster.holding import elsewhere, reaches
+from dra_alloc.errors import first_few
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.profiles import Feature, Profile
 
@@ -50,6 +51,19 @@ def binds_since(claim: ResourceClaim, profile: Profile) -> str:
         if not set(result.binding_conditions) <= (_true(claim, result) or set()):
             return allocation.allocation_timestamp
     return ""
+
+
+def binds_after(claims: Sequence[ResourceClaim]) -> str:
+    """Return what claims that were allocated just now wait for before a pod is bound; empty if for nothing."""
+    found = [
+        condition
+        for claim in claims
+        if (allocation := claim.status.allocation) is not None and not allocation.allocation_timestamp
+        for result in allocation.devices.results
+        for condition in result.binding_conditions
+    ]
+    waits = "until then the pod waits, and after a time the scheduler tries again"
+    return f"bound once drivers say {first_few(list(dict.fromkeys(found)))} of its devices: {waits}" if found else ""
 
 
 def _failed(claim: ResourceClaim, results: Sequence[DeviceRequestAllocationResult]) -> str:

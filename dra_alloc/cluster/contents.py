@@ -104,6 +104,7 @@ def beside_of(documents: Documents, merged: Sequence[DeviceTaintRule]) -> Docume
         pods=documents.pods,
         services=documents.services,
         runtime_classes=documents.runtime_classes,
+        service_accounts=documents.service_accounts,
         priority_classes=documents.priority_classes,
         limit_ranges=documents.limit_ranges,
         disruption_budgets=documents.disruption_budgets,

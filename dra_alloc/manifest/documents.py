@@ -26,6 +26,7 @@ from dra_alloc.api import (
     ResourceSlice,
     RuntimeClass,
     Service,
+    ServiceAccount,
 )
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest.convert.conversion import document_path
@@ -119,6 +120,7 @@ class Documents:
     quotas: tuple[ResourceQuota, ...] = ()
     services: tuple[Service, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
+    service_accounts: tuple[ServiceAccount, ...] = ()
     priority_classes: tuple[PriorityClass, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
     disruption_budgets: tuple[PodDisruptionBudget, ...] = ()

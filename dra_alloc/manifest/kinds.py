@@ -25,6 +25,7 @@ from dra_alloc.api import (
     ResourceSlice,
     RuntimeClass,
     Service,
+    ServiceAccount,
 )
 from dra_alloc.errors import in_brief
 from dra_alloc.releases import Span
@@ -106,6 +107,7 @@ _ALL: Final = (
     Kind("", "LimitRange", "limit_ranges", ("v1",), LimitRange),
     Kind("", "Service", "services", ("v1",), Service),
     Kind("node.k8s.io", "RuntimeClass", "runtime_classes", ("v1",), RuntimeClass),
+    Kind("", "ServiceAccount", "service_accounts", ("v1",), ServiceAccount),
     Kind(SCHEDULING_GROUP, "PriorityClass", "priority_classes", ("v1",), PriorityClass),
     Kind("apps", "Deployment", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),
     Kind("apps", "StatefulSet", "workloads", ("v1",), None, _TEMPLATE, _REPLICAS),

@@ -4,7 +4,7 @@ What the API server adds to a pod as it is made: overhead and places of its runt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,26 +16,31 @@ from dra_alloc.manifest import Documents, validate_object
 BUILT_IN: Final = {f"system-{each}-critical": 2_000_000_000 + more for each, more in (("cluster", 0), ("node", 1000))}
 #: What is so of a class that may be nowhere.
 WITHOUT_CLASS: Final = "and without it the API server refuses the pod"
+VOLUMES: Final = "volumes are not looked at: they may leave fewer nodes, or none where one is not there or not bound"
 _PREEMPTS: Final = "PreemptLowerPriority"
 
 
 @dataclass(frozen=True, slots=True)
 class PodClasses:
     """
-    The runtime and priority classes of the input.
+    The runtime and priority classes of the input, and its service accounts by namespace.
 
     Where it has none of a kind, which there are is not known: what a pod names is then left as it is, with a note.
+    Of a namespace accounts are known where the dump has some, as it has at least `default`.
     """
 
     runtime: Mapping[str, RuntimeClass] = field(default_factory=FrozenMap)
     priority: Mapping[str, PriorityClass] = field(default_factory=FrozenMap)
+    accounts: Mapping[str, frozenset[str]] = field(default_factory=FrozenMap)
 
     @classmethod
-    def of(cls, *documents: Documents) -> PodClasses:
+    def of(cls, dump: Documents, manifests: Documents) -> PodClasses:
         """Return the classes of the dump and then of the manifests."""
+        documents = (dump, manifests)
         return cls(
             {each.metadata.name or "": each for found in documents for each in found.runtime_classes},
             {each.metadata.name or "": each for found in documents for each in found.priority_classes},
+            _accounts(dump, manifests),
         )
 
     def admitted(self, pod: Pod) -> Pod:
@@ -72,10 +77,13 @@ class PodClasses:
         """
         Yield what lets the API server refuse the pod: a class that is not there, or other values than its class has.
 
-        Spec: EXPAND-55, EXPAND-61.
+        Spec: EXPAND-55, EXPAND-61, EXPAND-70.
         """
         spec = pod.spec
         runtime, priority = spec.runtime_class_name or "", spec.priority_class_name or ""
+        account, accounts = spec.service_account_name or "default", self.accounts.get(pod.metadata.namespace or "")
+        if accounts is not None and account not in accounts:
+            yield _missing("ServiceAccount", account, accounts, f"{path}.serviceAccountName")
         if runtime and self.runtime and runtime not in self.runtime:
             yield _missing("RuntimeClass", runtime, self.runtime, f"{path}.runtimeClassName")
         if priority and self.priority and priority not in (*self.priority, *BUILT_IN):
@@ -111,6 +119,13 @@ class PodClasses:
             yield f"RuntimeClass {runtime} is not among the files: its overhead is taken as none, {WITHOUT_CLASS}"
 
 
+def _accounts(dump: Documents, manifests: Documents) -> Mapping[str, frozenset[str]]:
+    found = {each.metadata.namespace or "": {"default"} for each in dump.service_accounts}
+    for each in (*dump.service_accounts, *manifests.service_accounts):
+        found.get(each.metadata.namespace or "", set()).add(each.metadata.name or "")
+    return {namespace: frozenset(names) for namespace, names in found.items()}
+
+
 def problems_of_made(pod: Pod, path: str) -> Iterator[Problem]:
     """
     Yield why the API server refuses a pod that a controller makes, while it stored the template.
@@ -137,5 +152,5 @@ def priority_class(classes: Mapping[str, PriorityClass], name: str | None) -> Pr
     return next((each for each in classes.values() if each.global_default), None)
 
 
-def _missing(kind: str, name: str, known: Mapping[str, object], path: str) -> Problem:
+def _missing(kind: str, name: str, known: Collection[str], path: str) -> Problem:
     return Problem(f"{kind} {name} does not exist", Where(path=path), f"there are: {first_few(sorted(known))}")

@@ -23,6 +23,7 @@ NAMESPACED: Final = (
     "pod_groups",
     "services",
     "disruption_budgets",
+    "service_accounts",
 )
 
 

@@ -16,6 +16,7 @@ from dra_alloc.cluster.attempts.schedule import queued_of
 from dra_alloc.cluster.attempts.scheduled import NotAsked, PodOutcome, Scheduled, Unschedulable, Unsettled, Waiting
 from dra_alloc.cluster.attempts.scheduling import Scheduling
 from dra_alloc.cluster.attempts.ways import Candidates, Ways
+from dra_alloc.cluster.availability import binds_after
 from dra_alloc.cluster.best_place import BestWanted, best_place
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Allocated, NodeRefusal
@@ -145,6 +146,8 @@ class Checking:
             self._said.setdefault(note, []).append(subject.name)
         match outcome:
             case Scheduled(allocated=allocated, fits=fits, equal=equal, undecided=undecided):
+                if waits := binds_after(allocated.claims):
+                    self._said.setdefault(waits, []).append(subject.name)
                 found = replace(placement, nodes=fits, allocated=allocated, equal=equal, undecided=undecided)
                 found = replace(found, before=subject.pod is None and self._had(subject))
                 if self._options.choices and not self._options.objectives:

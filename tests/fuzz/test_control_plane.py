@@ -78,6 +78,7 @@ def test_a_world_is_the_same_each_time_and_reads_without_a_problem(flavour):
         ("quota", '"ResourceQuota"'),
         ("services", '"clusterIP"'),
         ("held", '"reservedFor"'),
+        ("joined", '"allocationTimestamp"'),
         ("counters", '"consumesCounters"'),
         ("shares", '"allowMultipleAllocations"'),
         ("alternatives", '"firstAvailable"'),

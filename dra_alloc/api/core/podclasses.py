@@ -1,4 +1,4 @@
-"""What pods name to be made with: runtime classes and priority classes."""
+"""What pods name to be made with: runtime classes, priority classes and service accounts."""
 
 from dra_alloc.api._base import FrozenMap, Int, List, OptText, PtrBool, Struct, Text
 from dra_alloc.api.amounts.quantity import Quantity
@@ -39,3 +39,11 @@ class PriorityClass(PartialModel):
     value: Int = 0
     global_default: PtrBool = None
     preemption_policy: OptText = None
+
+
+class ServiceAccount(PartialModel):
+    """Whose word a pod has with the API server."""
+
+    api_version: Text = "v1"
+    kind: Text = "ServiceAccount"
+    metadata: Struct[ObjectMeta] = ObjectMeta.model_construct()

@@ -185,6 +185,7 @@ class PodSpec(PartialModel):
     priority: PtrInt = None
     priority_class_name: OptText = None
     runtime_class_name: OptText = None
+    service_account_name: OptText = None
     preemption_policy: OptText = None
     host_network: PtrBool = None
     topology_spread_constraints: List[TopologySpreadConstraint] = ()

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 from dra_alloc.api import Pod, ResourceClaim
 from dra_alloc.cluster.attempts.scheduled import Unschedulable
+from dra_alloc.manifest.validate.releases import GENERATED
 from dra_alloc.pods.attempts import Ruling
 from dra_alloc.pods.extended_resources import unmapped
 from dra_alloc.profiles import Feature, Profile
+from dra_alloc.releases import Release
 
 _FAILS = 'running PreBind plugin "DynamicResources": '
 
@@ -29,7 +31,7 @@ def unbound(
         return Unschedulable(name, text, "extended-resources")
     for claim in known if profile.on(Feature.BINDING) else ():
         if _is_undated(claim, pod):
-            text, why = _refusal(claim), _why(claim)
+            text, why = _refusal(claim, profile.release), _why(claim)
             return Unschedulable(name, text, "claim-undated", detail=why)
     return None
 
@@ -39,12 +41,13 @@ def _is_undated(claim: ResourceClaim, pod: Pod) -> bool:
     allocation, users = claim.status.allocation, claim.status.reserved_for
     if allocation is None or allocation.allocation_timestamp or not users:
         return False
-    return all(each.resource == "pods" and each.uid != pod.metadata.uid for each in users)  # a group reserves once
+    return all(each.resource != "podgroups" and each.uid != pod.metadata.uid for each in users)  # reserved once
 
 
-def _refusal(claim: ResourceClaim) -> str:
+def _refusal(claim: ResourceClaim, release: Release) -> str:
     name, meta = claim.metadata.name, claim.metadata
-    said = f'ResourceClaim.resource.k8s.io "{name}" is invalid: status.allocation: Invalid value'
+    value = "null: field cannot be modified once set" if GENERATED.holds(release) else "field is immutable"
+    said = f'ResourceClaim.resource.k8s.io "{name}" is invalid: status.allocation: Invalid value: {value}'
     return f"{_FAILS}add reservation to claim {meta.namespace}/{name}: {said}"
 
 

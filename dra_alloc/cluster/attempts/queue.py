@@ -11,7 +11,7 @@ from typing import Final
 from dra_alloc.api import DeviceClass, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.scheduled import NotAsked, Waiting
 from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
-from dra_alloc.pods.admission import BUILT_IN, WITHOUT_CLASS
+from dra_alloc.pods.admission import BUILT_IN, VOLUMES, WITHOUT_CLASS
 from dra_alloc.pods.claims import going, not_made_for
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.states import PodState, state_of
@@ -57,7 +57,7 @@ class Queued:
         if scheduler != DEFAULT_SCHEDULER:
             yield f"scheduler {scheduler} decides, which may do otherwise than kube-scheduler"
         if any(each.persistent_volume_claim or each.ephemeral for each in spec.volumes):
-            yield "volumes are not looked at: they may leave fewer nodes"
+            yield VOLUMES
         if spec.priority is None and spec.priority_class_name and spec.priority_class_name not in BUILT_IN:
             name = spec.priority_class_name
             yield f"PriorityClass {name} is not among the files: its value is taken as 0, {WITHOUT_CLASS}"

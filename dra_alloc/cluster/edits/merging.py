@@ -23,7 +23,10 @@ _APPLIED: Final = (
     "pod_groups",
     "priority_classes",
 )
-_BESIDE: Final = ("quotas", "services", "runtime_classes", "limit_ranges", "disruption_budgets", "workloads")
+_BESIDE: Final = (
+    *("quotas", "services", "runtime_classes", "service_accounts", "limit_ranges", "disruption_budgets"),
+    "workloads",
+)
 
 
 def merged(dump: Documents, manifests: Documents) -> Documents:

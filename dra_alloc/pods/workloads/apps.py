@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dra_alloc.api import Node, Pod, PodSpec
 from dra_alloc.manifest import Workload
+from dra_alloc.pods.admission import VOLUMES
 from dra_alloc.pods.node_filter import node_objection
 from dra_alloc.pods.workloads.names import TEMPLATE_HASH, cut
 from dra_alloc.pods.workloads.plans import Around, Controller, PodPlan, PodSet, PodSlot, Rollout, by_name
@@ -140,6 +141,8 @@ def stateful_set(workload: Workload, around: Around) -> PodPlan:
     notes: tuple[str, ...] = ()
     if _is_changed(workload, template, around):
         there, notes = _of_template_before(workload, there)
+    if value_at(workload.body, "spec.volumeClaimTemplates"):
+        notes = (*notes, f"{workload.called}: {VOLUMES}")
     in_order = text(workload.body, "spec.podManagementPolicy", "OrderedReady") == "OrderedReady"
     found = PodSet(
         template,

@@ -21,6 +21,13 @@ from dra_alloc.queues.systems import QUEUE_SYSTEMS
 from dra_alloc.remembered import of_short_texts
 
 _MOST: Final = 5
+_ENFORCE: Final = "pod-security.kubernetes.io/enforce"
+_MAY_REFUSE: Final = "the API server may refuse pods"
+#: What of kinds that are left alone decides about pods all the same.
+_ASIDE: Final = {
+    "admissionregistration.k8s.io/": f"admission policies and webhooks are not asked: {_MAY_REFUSE} and claims",
+    " HorizontalPodAutoscaler": "HorizontalPodAutoscalers are not asked: there are as many pods as workloads say",
+}
 OF_TAINT_RULES: Final = ("DRADeviceTaints", "DRADeviceTaintRules")
 
 
@@ -40,10 +47,27 @@ def notes_on(manifests: Documents, dump: Documents, cluster: Cluster) -> Iterato
     if unknown:
         listed = first_few([f"{count} {kind}" for kind, count in sorted(unknown.items())], "other kinds")
         yield f"left alone: {listed}"
+    yield from (said for kind, said in _ASIDE.items() if any(kind in each for each in unknown))
+    yield from _enforced(manifests, dump)
     groups = {each.partition("/")[0] for each in unknown}
     systems = [each.title for each in QUEUE_SYSTEMS.values() if groups & {*each.groups, *each.beside}]
     if systems:
         yield f"queues, gangs and topologies of {', '.join(systems)} are not asked here: see dra-alloc admit"
+
+
+def _enforced(manifests: Documents, dump: Documents) -> Iterator[str]:
+    """Yield the namespaces with something of the manifests in which the API server lets not every pod in."""
+    asked = {each.metadata.namespace for each in manifests.pods} | {
+        each.metadata.namespace for each in manifests.workloads
+    }
+    levels = {
+        each.metadata.name or "": each.metadata.labels.get(_ENFORCE, "privileged")
+        for each in (*dump.namespaces, *manifests.namespaces)
+        if each.metadata.name in asked
+    }
+    for name, level in sorted(levels.items()):
+        if level != "privileged":
+            yield f"namespace {name} enforces the pod security level {level}, which is not looked at: {_MAY_REFUSE}"
 
 
 def _held_by_no_server(dump: Documents, cluster: Cluster) -> Iterator[str]:

@@ -12,6 +12,8 @@ from fuzz.plane.drawing.sketch import DRIVER, EXTENDED, RESOURCES, Json, Sketch
 _IMPLICIT: Final = "deviceclass.resource.kubernetes.io/big"
 _BIG: Final = f"device.capacity['{DRIVER}'].memory.isGreaterThan(quantity('20Gi'))"
 _MODELS: Final = ("a", "b")
+#: Of a claim that is allocated.
+_KEPT: Final = "resource.kubernetes.io/delete-protection"
 
 
 def draw_devices(sketch: Sketch) -> None:
@@ -203,16 +205,19 @@ def _held(sketch: Sketch) -> None:
         pod["spec"]["containers"][0]["resources"]["claims"] = [{"name": "g"}]
         field = {"key": "metadata.name", "operator": "In", "values": [node]}
         result = {"request": "r", "driver": DRIVER, "pool": node, "device": device["name"]}
+        # Schedulers before 1.36 leave it out.
+        dated = {"allocationTimestamp": "2026-01-01T00:00:00Z"} if sketch.draw.chance(0.5) else {}
         sketch.cluster.append(
             {
                 "apiVersion": RESOURCES,
                 "kind": "ResourceClaim",
-                "metadata": sketch.meta(f"{name}-g"),
+                "metadata": sketch.meta(f"{name}-g", finalizers=[_KEPT]),
                 "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}},
                 "status": {
                     "allocation": {
                         "devices": {"results": [result]},
                         "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [field]}]},
+                        **dated,
                     },
                     "reservedFor": [{"resource": "pods", "name": name, "uid": pod["metadata"]["uid"]}],
                 },
@@ -238,7 +243,10 @@ def draw_claim_of(sketch: Sketch, pod: Json) -> None:
     if not sketch.has("devices"):
         return
     claims: list[Json] = []
-    for index in range(sketch.one((1, 1, 1, 2))):
+    held = [each["metadata"]["name"] for each in sketch.cluster if each["kind"] == "ResourceClaim"]
+    if held and sketch.has("joined"):
+        claims.append({"name": "held", "resourceClaimName": sketch.one(held)})
+    for index in range(sketch.one((1, 1, 1, 2)) if not claims else 0):
         name = f"g{index}"
         if sketch.has("shared"):
             claims.append({"name": name, "resourceClaimName": sketch.one(("shared-0", "shared-1"))})

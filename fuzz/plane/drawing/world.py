@@ -54,6 +54,7 @@ FLAVOURS: Final[Mapping[str, Mapping[str, float]]] = {
     "admin": {**_DEVICES, "admin": 0.4},
     "device-quota": {**_DEVICES, "quota": 0.9, "extended": 0.3, "shared": 0.2},
     "held": {**_DEVICES, "bound": 1.0},
+    "joined": {**_DEVICES, "bound": 1.0, "joined": 0.5},
     "pools": {**_DEVICES, "pools": 0.5},
 }
 #: Those that need gates of their own, so that they are drawn where they are named only.

@@ -148,3 +148,23 @@ def test_what_a_pod_asks_for_as_a_whole_is_looked_at_when_it_is_made() -> None:
     more = {**limits, "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]}
     (problem,) = (problem for _, problem in made(more).problems)
     assert problem.message == 'Invalid value: "3": must be less than or equal to cpu limit of 2'
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "refused"),
+    [
+        ("robot", [("ns", "other")], True),
+        ("robot", [("ns", "robot")], False),
+        ("default", [("ns", "other")], False),
+        ("robot", [("elsewhere", "other")], False),
+        ("robot", [], False),
+    ],
+)
+def test_accounts_are_known_where_the_dump_has_some(name: str, there: list[tuple[str, str]], refused: bool) -> None:
+    accounts = [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": each, "namespace": namespace}}
+        for namespace, each in there
+    ]
+    problems = made({"serviceAccountName": name}, *accounts).problems
+    said = [(each.where.path, each.message) for _, each in problems]
+    assert said == ([("spec.serviceAccountName", "ServiceAccount robot does not exist")] if refused else [])
