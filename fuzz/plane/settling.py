@@ -177,6 +177,8 @@ def _wanted(plane: Plane, workload: Json, rest: Rest) -> int | None:
     if kind == "Job":
         parallel, completions = spec.get("parallelism", 1), spec.get("completions")
         return 0 if spec.get("suspend") else min(parallel, completions if completions is not None else parallel)
+    if spec.get("paused"):
+        return 0
     if kind == "StatefulSet" and spec.get("podManagementPolicy") != "Parallel":
         stuck = any(not pod["spec"].get("nodeName") for pod in mine)
         return len(mine) if stuck else int(spec.get("replicas", 1))

@@ -56,8 +56,10 @@ def deployment(workload: Workload, around: Around) -> PodPlan:
 
     Those of older templates are none of them: a rollout replaces them, which is looked at step by step.
 
-    Spec: EXPAND-11, EXPAND-60.
+    Spec: EXPAND-11, EXPAND-60, EXPAND-72.
     """
+    if flag(workload.body, "spec.paused"):
+        return _paused(workload, around)
     plan = rolled_out(workload, template_at(workload, _TEMPLATE), around, _SPEC)
     (new,) = plan.sets
     kept = {id(each) for each in new.there}
@@ -65,6 +67,19 @@ def deployment(workload: Workload, around: Around) -> PodPlan:
     surge, gone = _shares(workload, new.count)
     rollout = Rollout(_leaving_first(old), new.count - gone, new.count + surge)
     return replace(plan, rollout=rollout) if old else plan
+
+
+def _paused(workload: Workload, around: Around) -> PodPlan:
+    """Return the pods of the ReplicaSet that has most of them: there is no other before the Deployment goes on."""
+    note = f"{workload.called} is paused: it makes pods of the template that those there have, and without any none"
+    sets = [each for each in around.children(workload) if each.kind == "ReplicaSet"]
+    if sets:
+        largest = max(sets, key=lambda each: len(around.pods(each)))
+        plan = rolled_out(workload, template_at(largest, _TEMPLATE), around, _SPEC)
+        return replace(plan, notes=(note,))
+    there = around.pods(workload)
+    kept = PodSet(template_at(workload, _TEMPLATE), _SPEC, controller_of(workload), len(there), there=there)
+    return PodPlan((kept,) if there else (), notes=(note,))
 
 
 def _leaving_first(pods: Sequence[Pod]) -> tuple[Pod, ...]:

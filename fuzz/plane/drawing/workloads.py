@@ -32,6 +32,8 @@ def draw_workload(sketch: Sketch, name: str) -> Json:
     spec: Json = {"selector": {"matchLabels": {"app": name}}, "template": pod}
     if kind != "DaemonSet":
         spec["replicas"] = sketch.one((1, 2, 2, 3, 3, 4, 6))
+    if kind == "Deployment" and sketch.draw.chance(0.05):
+        spec["paused"] = True
     if kind == "StatefulSet":
         spec["serviceName"] = name
         if sketch.draw.chance(0.5):

@@ -107,6 +107,16 @@ def test_pods_of_an_older_template_are_replaced():
     )
 
 
+def test_a_paused_deployment_makes_no_pods_of_another_template():
+    there = "".join(pod(f"web-h-{each}", "ReplicaSet", "web-h") for each in "abc")
+    paused = DEPLOYMENT.replace("image: i", "image: next").replace("replicas: 4", "replicas: 4, paused: true")
+    found = made(paused, DEPLOYMENT + SET + there)
+    assert names(found, "bound") == [f"web-h-{each}" for each in "abc"]
+    assert (names(found, "leaving"), names(found, "new")) == ([], ["web-h-00000"])
+    assert names(made(paused, DEPLOYMENT), "new") == []
+    assert any("is paused" in each for each in found.notes)
+
+
 def test_a_surplus_goes_and_what_has_no_node_goes_first():
     there = "".join(pod(f"r-{each}", "ReplicaSet", "r", "Pending" if each == "a" else "Running") for each in "abc")
     found = made(thing("ReplicaSet", "r", f"replicas: 2, template: {TEMPLATE}"), there)
