@@ -83,10 +83,11 @@ class Account:
     def lacking(self, charge: Charge) -> str:
         """Return what an object needs of what the quota has too little of; empty if it fits."""
         left = {key: self.hard[key] - self.used.get(key, ZERO) for key in self._beyond(charge)}
-        told = [
-            f"{charge.usage[key]} {key} needed, {max(each, ZERO)} of {self.hard[key]} left"
-            for key, each in left.items()
-        ]
+        told = []
+        for key, each in left.items():
+            counted = charge.counted_as(key)
+            needed = f"{charge.usage[key]} {key} needed{f' ({counted})' if counted else ''}"
+            told.append(f"{needed}, {max(each, ZERO)} of {self.hard[key]} left")
         return f"quota {self.name}: {'; '.join(told)}" if told else ""
 
     def _beyond(self, charge: Charge) -> list[str]:

@@ -34,6 +34,10 @@ class Charge:
         """Say whether the object is in a scope: only pods ever are."""
         return False
 
+    def counted_as(self, key: str) -> str:
+        """Return how it comes to what it uses of a key, where the object does not say so much."""
+        return ""
+
     def unspecified(self, keys: Iterable[str]) -> str:
         """Return what the object has to say of these keys and does not, in upstream's words."""
         return ""

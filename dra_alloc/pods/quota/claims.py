@@ -5,7 +5,7 @@ What a claim is charged: the devices that it may take at most, by class and by t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -36,9 +36,14 @@ class ExtendedNames:
 
 @dataclass(frozen=True, slots=True)
 class ClaimCharge(Charge):
-    """The charge of a claim."""
+    """The charge of a claim; `all_of` are the keys to which it is charged for all devices that match."""
 
     names: ExtendedNames
+    all_of: frozenset[str] = frozenset()
+
+    def counted_as(self, key: str) -> str:
+        """Say what All comes to, of how few devices it may be. Spec: QUOTA-1."""
+        return f"All counts as {ALLOCATION_RESULTS_MAX}" if key in self.all_of else ""
 
     def concerns(self, key: str) -> bool:
         """Say whether a quota of the key counts claims. Spec: QUOTA-5."""
@@ -68,7 +73,16 @@ def claim_charge(claim: ResourceClaim, names: ExtendedNames, paid: Amounts | Non
             left = Quantity.of(amount) - (paid or {}).get(key, Quantity.of(0))
             if left.nano > 0:
                 usage[key] = left
-    return ClaimCharge(CLAIMS, usage, names)
+    return ClaimCharge(CLAIMS, usage, names, frozenset(_all_of(claim, names)))
+
+
+def _all_of(claim: ResourceClaim, names: ExtendedNames) -> Iterator[str]:
+    """Yield the keys to which a claim is charged for all devices of a class."""
+    for request in claim.spec.devices.requests:
+        for ask in (request.exactly, *request.first_available):
+            if ask is not None and ask.allocation_mode == "All":
+                yield f"{ask.device_class_name}{_DEVICES}"
+                yield from _extended({ask.device_class_name: 1}, names) if names.enabled else ()
 
 
 def _devices(request: AnyRequest) -> int:

@@ -72,6 +72,26 @@ def test_alternatives_cost_the_most_of_each_class():
     assert found["mig.deviceclass.resource.k8s.io/devices"] == "4"
 
 
+@pytest.mark.parametrize(
+    ("key", "mode", "said"),
+    [
+        ("gpu.deviceclass.resource.k8s.io/devices", {"allocationMode": "All"}, "32 KEY needed (All counts as 32), 8"),
+        ("requests.example.com/gpu", {"allocationMode": "All"}, "32 KEY needed (All counts as 32), 8"),
+        (
+            "requests.deviceclass.resource.kubernetes.io/gpu",
+            {"allocationMode": "All"},
+            "32 KEY needed (All counts as 32), 8",
+        ),
+        ("gpu.deviceclass.resource.k8s.io/devices", {"allocationMode": "ExactCount", "count": 9}, "9 KEY needed, 8"),
+    ],
+)
+def test_it_is_said_what_all_comes_to(key, mode, said):
+    before = book(quota({key: "8"}), classes=[device_class("gpu", "example.com/gpu")])
+    _, (refusal,) = charged(before, claim("c", {"name": "r", "exactly": {"deviceClassName": "gpu", **mode}}))
+    assert refusal is not None
+    assert refusal.detail == f"quota q: {said.replace('KEY', key)} of 8 left"
+
+
 def test_a_mode_that_nobody_knows_costs_nothing_and_is_there():
     found = usage(claim("c", {"name": "r", "exactly": {"deviceClassName": "gpu", "allocationMode": "Some"}}))
     assert found == {"count/resourceclaims.resource.k8s.io": "1", "gpu.deviceclass.resource.k8s.io/devices": "0"}
