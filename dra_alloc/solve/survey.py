@@ -74,8 +74,9 @@ class Survey:
         self.selection = Selection(profile)
         self.columns = columns or Columns()
         self._class_not_found = class_not_found
-        self._sharing = profile.shares
-        self._counting = profile.on(Feature.PARTITIONABLE)
+        # What judges devices outlives this survey, in plans that those of later inventories have, too: it knows none.
+        self._counts = partial(_counts, profile.on(Feature.PARTITIONABLE))
+        self._is_special = partial(_is_special, profile.on(Feature.PARTITIONABLE), profile.shares)
         self._gathering = Gathering(inventory, profile)
         self._pools: dict[str, tuple[Node, tuple[Pool, ...]]] = {}
         self._begin()
@@ -256,14 +257,6 @@ class Survey:
         by_driver = self.selection.by_driver(ask)
         return Judge(ask, rules.candidate, rules.take_for(ask), self._is_special, by_driver=by_driver)
 
-    def _is_special(self, device: DeviceRow) -> bool:
-        """Return whether using the device has side effects."""
-        return self._counts(device) or (self._sharing and device.shareable)
-
-    def _counts(self, device: DeviceRow) -> bool:
-        """Return whether the device draws on counters."""
-        return self._counting and device.draws
-
     def shared_path(self, plan: Plan, slices: Sequence[SliceRow], busy: int, shared: Shared) -> BoardAnswer | None:
         """
         Return the solution where devices can be shared, if the search finds one without going back.
@@ -360,6 +353,16 @@ class Survey:
             made = make_part(row, plan.judges, plan.constraints)
             found = plan.put_part(signature, made)
         return found
+
+
+def _counts(counting: bool, device: DeviceRow) -> bool:
+    """Return whether the device draws on counters, where there are any."""
+    return counting and device.draws
+
+
+def _is_special(counting: bool, sharing: bool, device: DeviceRow) -> bool:
+    """Return whether using the device has side effects."""
+    return _counts(counting, device) or (sharing and device.shareable)
 
 
 def _signatures(pool: Pool, plan: Plan) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from dra_alloc import Cluster
 from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
 from dra_alloc.manifest import Documents
+from dra_alloc.problem import overlay
+from dra_alloc.problem.devices import SliceRow
 from dra_alloc.solve import columns, survey
 
 NODES, DEVICES = 6, 4
@@ -92,3 +95,14 @@ def test_a_watch_leaves_nothing_of_slices_that_changed(cluster, monkeypatch):
         cluster = cluster.apply([{"type": "MODIFIED", "object": sliced(node, generation + 1)}])
         assert len(cluster.filter(asked)) == NODES
     assert cluster.known.survey.counts()["slices_judged"] <= 8 + 4 * NODES + 1
+
+
+def test_what_is_remembered_of_a_question_keeps_no_cluster_that_was_asked(cluster, monkeypatch):
+    monkeypatch.setattr(overlay, "_MOST_CHANGES", NODES)
+    for number in range(20 * NODES):
+        generation, node = divmod(number, NODES)
+        cluster = cluster.apply([{"type": "MODIFIED", "object": sliced(node, generation + 1)}])
+        assert cluster.filter([claim(f"{least(0)} && {number} >= 0")])
+    gc.collect()
+    assert cluster.known.survey.counts()["questions"] == 20 * NODES
+    assert sum(isinstance(each, SliceRow) and each.driver == "d" for each in gc.get_objects()) <= 4 * NODES
