@@ -27,7 +27,7 @@ from dra_alloc.cli.harness.allocate import read_request
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.rules import SearchStopped
 from dra_alloc.solve.cpsat.first import FirstAnswer, first_answer
-from dra_alloc.solve.direct import Direct, Picks
+from dra_alloc.solve.direct import Direct, picks_of
 from dra_alloc.solve.question import Question
 from dra_alloc.solve.search.first_fit import FirstFit
 from dra_alloc.solve.search.upstream import first_fit
@@ -174,7 +174,7 @@ def _hold_direct(direct: Direct, question: Question, plain: Answer) -> None:
             return
         answer = None
         if found.choice.found:
-            picks = Picks(found.admitted.asks, found.view.slices, found.choice)()
+            picks = picks_of(found.admitted.asks, found.view.slices, found.choice)
             served = [found.admitted.asks[each].full_name for each in found.choice.served]
             told = tuple(f"{pick.ask.claim}/{pick.ask.full_name}={pick.device.key}" for pick in picks)
             answer = told, tuple(each for each in served if "/" in each)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
@@ -203,9 +204,9 @@ class Known:
         """Return the engine's answer for claims that were admitted; None if it takes a search."""
         return self.allocator.direct.answer_known(node, admitted, budget.steps)
 
-    def shared(self, row: SliceRow, admitted: Admitted) -> BoardAnswer | None:
-        """Return the engine's answer for a slice that is all there is to a node, where devices are shared."""
-        return self.allocator.direct.shared_alone(row, admitted)
+    def shared(self, admitted: Admitted) -> Callable[[SliceRow], BoardAnswer | None]:
+        """Return what gives the engine's answer for slices that are all there is to a node, where devices are shared."""
+        return partial(self.allocator.direct.shared_alone, admitted)
 
     def counted(self, refusal: NodeRefusal, claims: Sequence[ResourceClaim], node: Node) -> NodeRefusal:
         """Return a refusal with what each device fell to; nothing is asked again."""

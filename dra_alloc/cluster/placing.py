@@ -21,7 +21,7 @@ from dra_alloc.problem.namesakes import Namesakes
 from dra_alloc.problem.requests import claim_name
 from dra_alloc.rules import consumption
 from dra_alloc.solve.allocator import Allocator
-from dra_alloc.solve.direct import Answer, Picks
+from dra_alloc.solve.direct import Answer, places_in
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget
 from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import Solved, SolveOutcome, Work
@@ -59,7 +59,7 @@ def place(cluster: Cluster, pods: Iterable[Sequence[ResourceClaim]], budget: Bud
 
     Raises: InputError for another claim of that name.
     """
-    with gc_paused(settle=cluster.known.survey.untouched):
+    with gc_paused(settle=True):
         asked = list(settled([tuple(claims) for claims in pods], cluster.claims))
         for claims, _ in asked:
             # What all of them look at is then read off each slice at once.
@@ -194,7 +194,7 @@ class Placing:
         outcome, answer = self._found(asked, node)
         if answer is None:
             return outcome, self._take_picks(outcome)
-        places = Picks(answer.admitted.asks, answer.view.slices, answer.choice).places()
+        places = places_in(answer.view.slices, answer.choice)
         for row, index in places:
             self._hold(row, index)
         return outcome, {row.pool for row, _ in places}
@@ -225,9 +225,9 @@ class Placing:
             return found
         return self._on_record().direct.answer_known(node, admitted, budget.steps)
 
-    def shared(self, row: SliceRow, admitted: Admitted) -> BoardAnswer | None:
-        """Return the same for a slice that is all there is to a node, where devices are shared."""
-        return self._on_record().direct.shared_alone(row, admitted)
+    def shared(self, admitted: Admitted) -> Callable[[SliceRow], BoardAnswer | None]:
+        """Return what says the same of slices that are all there is to a node, as long as no device is taken."""
+        return partial(self._on_record().direct.shared_alone, admitted)
 
     def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome:
         """Answer with what was placed so far on record."""

@@ -54,7 +54,7 @@ class Answering(Protocol):
 
     def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome: ...
 
-    def shared(self, row: SliceRow, admitted: Admitted) -> BoardAnswer | None: ...
+    def shared(self, admitted: Admitted) -> Callable[[SliceRow], BoardAnswer | None]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -325,9 +325,11 @@ class Standings:
         survey, known_board = self.survey, admitted.plan.boards.get
         busy_of = self._occupancy.busy_in_one()
         most = STEPS if steps is None else steps
-        shared = None if admitted.plan.sharing is None else self._answering.shared
+        sharing = admitted.plan.sharing is not None
+        shared: Callable[[SliceRow], BoardAnswer | None] | None = None
 
         def code(row: SliceRow) -> int:
+            nonlocal shared
             busy = busy_of(row, 0)
             choice: BoardAnswer | None = None
             if busy is not None:
@@ -340,8 +342,9 @@ class Standings:
                 else:
                     busy &= board.relevant
                     choice, _ = board.answers.get(busy) or decide(board, busy, admitted, (row,))
-            if choice is None and shared is not None:
-                choice = shared(row, admitted)
+            if choice is None and sharing:
+                shared = shared or self._answering.shared(admitted)
+                choice = shared(row)
             if choice is None or choice.found is None or choice.steps > most:
                 return UNKNOWN
             return FITS if choice.found else NO

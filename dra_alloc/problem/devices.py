@@ -26,7 +26,7 @@ from dra_alloc.problem.tainting import rules_for_pool, taints_for
 _MAKE: Final[Any] = tuple.__new__
 _NONE: Final[frozenset[tuple[str, str]]] = frozenset()
 _UNREAD: Final[tuple[object, Any]] = (None, None)
-_NO_OFFER: Final[tuple[object, int, int]] = (None, 0, 0)
+_NO_OFFER: Final[tuple[object, int]] = (None, 0)
 _NOTHING_SEEN: Final[FrozenMap[Hashable, int]] = FrozenMap()
 
 
@@ -55,7 +55,7 @@ class DeviceRow:
     """
     One device of one slice, with what the rules look at already unpacked.
 
-    `read` is what selectors last read it as, `offers` the numbers of what it offers to those who share
+    `read` is what selectors last read it as, `offers` the number of what it offers to those who share
     it, `told` the last result that gave all of it to a request, with what that was made by. All live as long as the
     device.
     """
@@ -106,7 +106,7 @@ class DeviceRow:
         )
         self.has_binding_conditions = bool(wire.binding_conditions)
         self.read: tuple[object, Any] = _UNREAD
-        self.offers: tuple[object, int, int] = _NO_OFFER
+        self.offers: tuple[object, int] = _NO_OFFER
         self.told: tuple[object, Any] = _UNREAD
 
     def attribute(self, name: str) -> DeviceAttribute | None:

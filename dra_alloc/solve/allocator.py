@@ -5,9 +5,10 @@ One allocator over one cluster state: questions in, outcomes out.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from struct import Struct
 from typing import Final
 
 from dra_alloc.api import AllocationResult, DeviceClass, Node, ResourceClaim
@@ -20,13 +21,13 @@ from dra_alloc.problem.usage import Usage
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules import Context, Rule, RuleSet, SearchStopped, available_counters, install
 from dra_alloc.solve.admit import Admission, admit
-from dra_alloc.solve.assemble import Assembly, assemble, forms_of
-from dra_alloc.solve.direct import Answer, Direct, Occupied, Picks
+from dra_alloc.solve.assemble import assemble, forms_of
+from dra_alloc.solve.direct import Answer, Direct, Occupied, picks_of
 from dra_alloc.solve.ladder import DEFAULT_BUDGET, Budget, Engine, Found, Ladder
 from dra_alloc.solve.masks.board import BoardAnswer
 from dra_alloc.solve.outcome import Aborted, NoFit, OutOfBudget, Solved, SolveOutcome, Work
 from dra_alloc.solve.question import Question
-from dra_alloc.solve.results import Results, assembled
+from dra_alloc.solve.results import Results, serving
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.verify import verify
 from dra_alloc.solve.views import Admitted
@@ -53,12 +54,16 @@ def new_uuid() -> str:
             _UUIDS.extend(_uuids(64))
 
 
-def _uuids(count: int) -> Iterator[str]:
-    text = os.urandom(16 * count).hex()
-    for at in range(0, 32 * count, 32):
-        variant = "89ab"[int(text[at + 16], 16) & 3]
-        parts = text[at : at + 8], text[at + 8 : at + 12], f"4{text[at + 13 : at + 16]}"
-        yield f"{'-'.join(parts)}-{variant}{text[at + 17 : at + 20]}-{text[at + 20 : at + 32]}"
+def _uuids(count: int) -> list[str]:
+    raw = bytearray(os.urandom(16 * count))
+    raw[6::16], raw[8::16] = raw[6::16].translate(_OF_VERSION_4), raw[8::16].translate(_OF_RFC_4122)
+    return b" ".join(map(b"-".join, _PARTS.iter_unpack(raw.hex().encode()))).decode().split()
+
+
+#: What the bytes of version and variant are to be, by random ones; and the parts of an id in hexadecimal digits.
+_OF_VERSION_4: Final = bytes(0x40 | each & 0x0F for each in range(256))
+_OF_RFC_4122: Final = bytes(0x80 | each & 0x3F for each in range(256))
+_PARTS: Final = Struct("8s4s4s4s12s")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,7 +168,8 @@ class Allocator:
         admitted, view, choice, work = answer
         if not choice.found:
             return self._no_fit(work, invalid=view.invalid)
-        return Solved(self.results_of(answer, new_share_id), Picks(admitted.asks, view.slices, choice), work)
+        picks = partial(picks_of, admitted.asks, view.slices, choice)
+        return Solved(self.results_of(answer, new_share_id), picks, work)
 
     def results_of(self, answer: Answer, new_share_id: Callable[[], str] = new_uuid) -> Results:
         """Return what puts together the results of a solution that the direct engine found."""
@@ -173,8 +179,8 @@ class Allocator:
         self, node: Node, row: SliceRow, admitted: Admitted, choice: BoardAnswer
     ) -> tuple[AllocationResult, ...]:
         """Return the results of a solution on a node's only slice, one per claim."""
-        picks = Picks(admitted.asks, (row,), choice)()
-        return assembled(admitted, choice, picks, node, Assembly(self.profile, new_uuid))
+        picks = picks_of(admitted.asks, (row,), choice)
+        return assemble(admitted.rows, picks, serving(self.survey, admitted, choice.served), node, new_uuid)
 
     def _question(
         self,
@@ -203,8 +209,7 @@ class Allocator:
             verify(found.picks, rows, context)
         picks = tuple(found.picks if found.settled is None else found.settled)
         forms = forms_of(rows, found.selected, self.profile)
-        assembly = Assembly(self.profile, new_share_id)
-        return Solved(assemble(rows, picks, forms, context.node, assembly), picks, work)
+        return Solved(assemble(rows, picks, forms, context.node, new_share_id), picks, work)
 
     def _no_fit(self, work: Work, *, invalid: bool) -> SolveOutcome:
         if invalid:

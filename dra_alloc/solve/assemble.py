@@ -5,7 +5,7 @@ Picks to AllocationResults, complete as the scheduler would write them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from dra_alloc.api import (
@@ -27,24 +27,8 @@ from dra_alloc.problem.requests import Ask, ClaimRow
 from dra_alloc.profiles import Feature, Profile, Trait
 from dra_alloc.rules import Pick, SearchStopped, consumption
 
-
-class Assembly(NamedTuple):
-    """
-    What results depend on besides picks and node; `new_share_id` makes UUIDs.
-
-    `amounts` tells what a pick of a device that can be shared consumes, where that is known already.
-    """
-
-    profile: Profile
-    new_share_id: Callable[[], str]
-    amounts: Callable[[Ask, DeviceRow], FrozenMap[str, Quantity] | None] = lambda ask, device: None
-
-    def consumed(self, ask: Ask, device: DeviceRow) -> FrozenMap[str, Quantity]:
-        """Return what a pick of a device that can be shared consumes."""
-        known = self.amounts(ask, device)
-        return FrozenMap(consumption(device, ask, self.profile) or {}) if known is None else known
-
-
+#: Says what a pick of a device that can be shared consumes.
+Consumed: TypeAlias = Callable[[Ask, DeviceRow], FrozenMap[str, Quantity]]
 _Device: TypeAlias = DeviceRequestAllocationResult
 
 
@@ -54,23 +38,34 @@ class Forms(NamedTuple):
 
     By claim what makes the results of its devices, whose configuration is known; by request, as they are numbered
     through, what makes the result of a device that it has to itself, and of one that it has a share of, if the
-    allocator knows shares.
+    allocator knows shares, and what such a share consumes.
     """
 
     claims: tuple[Mould[DeviceAllocationResult], ...]
     requests: tuple[tuple[Mould[_Device], Mould[_Device]], ...]
+    profile: Profile
     sharing: bool
+    consumed: Consumed
 
 
-def forms_of(claims: Sequence[ClaimRow], selected: Mapping[tuple[int, int], Ask], profile: Profile) -> Forms:
-    """Return the forms for claims whose requests are served by these alternatives."""
+def forms_of(
+    claims: Sequence[ClaimRow],
+    selected: Mapping[tuple[int, int], Ask],
+    profile: Profile,
+    consumed: Consumed | None = None,
+) -> Forms:
+    """Return the forms for claims whose requests are served by these alternatives; `consumed` where that is known."""
     found = []
     for claim in claims:
         chosen = [selected.get((claim.index, index), request.asks[0]) for index, request in enumerate(claim.requests)]
         found.append(Mould.of(DeviceAllocationResult, "results", config=_config(claim, chosen, profile)))
     asks = [ask for claim in claims for request in claim.requests for ask in request.asks]
     named = [_of_request(ask.full_name, ask.admin, ask.tolerations, profile) for ask in asks]
-    return Forms(tuple(found), tuple(named), profile.shares)
+    return Forms(tuple(found), tuple(named), profile, profile.shares, consumed or partial(_consumed, profile))
+
+
+def _consumed(profile: Profile, ask: Ask, device: DeviceRow) -> FrozenMap[str, Quantity]:
+    return FrozenMap(consumption(device, ask, profile) or {})
 
 
 @lru_cache(maxsize=1_024)
@@ -88,33 +83,37 @@ def _of_request(
 
 
 def assemble(
-    claims: Sequence[ClaimRow], picks: Sequence[Pick], forms: Forms, node: Node, assembly: Assembly
+    claims: Sequence[ClaimRow], picks: Sequence[Pick], forms: Forms, node: Node, new_share_id: Callable[[], str]
 ) -> tuple[AllocationResult, ...]:
     """
-    Return one result per claim, in order.
+    Return one result per claim, in order; `new_share_id` makes UUIDs.
 
     Spec: RESULT-1..RESULT-9.
     Raises: SearchStopped for a node selector that cannot be merged.
     """
-    own: list[list[Pick]] = [[] for _ in claims]
-    for pick in picks:
-        own[pick.ask.claim].append(pick)
+    own: list[Sequence[Pick]] = [picks] if len(claims) == 1 else _by_claim(claims, picks)
     return tuple(
         [
             _ALLOCATION.made(
-                devices=form.made(results=tuple([_result(pick, forms, assembly) for pick in each])),
-                node_selector=_node_selector(claim, each, node, assembly.profile),
+                devices=form.made(results=tuple([_result(ask, device, forms, new_share_id) for ask, device in each])),
+                node_selector=_node_selector(claim, each, node, forms.profile),
             )
             for claim, form, each in zip(claims, forms.claims, own, strict=True)
         ]
     )
 
 
+def _by_claim(claims: Sequence[ClaimRow], picks: Sequence[Pick]) -> list[Sequence[Pick]]:
+    own: list[list[Pick]] = [[] for _ in claims]
+    for pick in picks:
+        own[pick.ask.claim].append(pick)
+    return [*own]
+
+
 _ALLOCATION: Final = Mould.of(AllocationResult, "devices", "node_selector")
 
 
-def _result(pick: Pick, forms: Forms, assembly: Assembly) -> DeviceRequestAllocationResult:
-    ask, device = pick
+def _result(ask: Ask, device: DeviceRow, forms: Forms, new_share_id: Callable[[], str]) -> _Device:
     driver, pool, name = device.key
     whole, share = forms.requests[ask.id]
     if device.shareable and forms.sharing:
@@ -122,16 +121,16 @@ def _result(pick: Pick, forms: Forms, assembly: Assembly) -> DeviceRequestAlloca
             driver=driver,
             pool=pool,
             device=name,
-            share_id=assembly.new_share_id(),
-            consumed_capacity=assembly.consumed(ask, device),
+            share_id=new_share_id(),
+            consumed_capacity=forms.consumed(ask, device),
         )
     else:
         form, known = device.told
         if form is whole:
-            told: DeviceRequestAllocationResult = known
+            told: _Device = known
             return told
         made = whole.made(driver=driver, pool=pool, device=name)
-    more = _conditions(device, assembly.profile)
+    more = _conditions(device, forms.profile)
     made = made.replaced(**more) if more else made
     if made.share_id is None:
         device.told = whole, made

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from dra_alloc.api import Node, ResourceClaim
 from dra_alloc.errors import InternalError
@@ -31,6 +31,8 @@ from dra_alloc.solve.views import Admitted, View
 ENGINE: Final = "direct"
 #: Steps of one search; what takes more is the ladder's.
 STEPS: Final = 500
+#: What the constructor of a named tuple does, without its call in Python.
+_MAKE: Final[Any] = tuple.__new__
 _FAILED: Final = "an allocation failed its own check"
 #: Questions about slices that are answered without a board.
 _LOOKS: Final = 2
@@ -120,15 +122,20 @@ class Direct:
 
         Raises: GatherError.
         """
-        answer = self.answer_admitted(node, admitted, steps)
-        if answer is not None or admitted is None or admitted.plan is None or admitted.plan.sharing is None:
-            return answer
+        if admitted is None or admitted.plan is None:
+            return None
         view = self._survey.view(node)
-        found = self._shared_on(view, admitted)
-        return Answer(admitted, view, *found) if found is not None and _is_within(found[0], steps) else None
+        found = self._on(view, admitted)
+        if found is None or not _is_within(found[0], steps):
+            found = None if admitted.plan.sharing is None else self._shared_on(view, admitted)
+            if found is None or not _is_within(found[0], steps):
+                return None
+        answer: Answer = _MAKE(Answer, (admitted, view, *found))
+        return answer
 
     def _on(self, view: View, admitted: Admitted) -> tuple[BoardAnswer, Work] | None:
-        busy = self._occupancy.busy(view.pools)
+        occupancy, only = self._occupancy, view.only
+        busy = occupancy.busy(view.pools) if only is None else occupancy.busy_alone(only)
         return None if busy is None else on_view(self._survey, view, admitted, busy)
 
     def _shared_on(self, view: View, admitted: Admitted) -> tuple[BoardAnswer, Work] | None:
@@ -136,7 +143,7 @@ class Direct:
         if plan is None or not view.direct:
             return None
         if view.only is not None:
-            choice = self.shared_alone(view.only, admitted)
+            choice = self.shared_alone(admitted, view.only)
         elif last is not None and last[0] is plan and last[1] is self._state:
             choice = last[2]
         else:
@@ -146,7 +153,7 @@ class Direct:
                 view.last = plan, self._state, choice
         return None if choice is None else (choice, _work(choice.found, choice.steps))
 
-    def shared_alone(self, row: SliceRow, admitted: Admitted) -> BoardAnswer | None:
+    def shared_alone(self, admitted: Admitted, row: SliceRow) -> BoardAnswer | None:
         """Return the same for a node to which the slice is all there is."""
         plan = admitted.plan
         if plan is None:
@@ -267,7 +274,7 @@ def _hold_against_constraints(choice: BoardAnswer, admitted: Admitted, slices: S
     """Raise InternalError for a solution that breaks a constraint."""
     if not admitted.constraints:
         return
-    picks = Picks(admitted.asks, slices, choice)()
+    picks = picks_of(admitted.asks, slices, choice)
     wrong = [text for rule in admitted.constraints for text in rule.violations(picks)]
     if wrong:
         raise InternalError(f"{_FAILED}: {'; '.join(wrong)}")
@@ -282,7 +289,7 @@ def decide(board: Board, busy: int, admitted: Admitted, slices: Sequence[SliceRo
     known = board.answers.get(busy)
     if known is None:
         choice = search(board, busy, STEPS)
-        picks = Picks(admitted.asks, slices, choice)() if choice.found and admitted.constraints else ()
+        picks = picks_of(admitted.asks, slices, choice) if choice.found and admitted.constraints else ()
         _check(choice, board, busy, picks, admitted)
         if len(board.answers) >= _MOST_ANSWERS // (1 + board.relevant.bit_length() // 32):
             board.answers.clear()
@@ -298,36 +305,27 @@ def _work(found: bool | None, steps: int) -> Work:
     return Work(steps, ENGINE, (Stage(ENGINE, steps, verdict),))
 
 
-class Picks:
-    """Makes the picks of a choice on the node at hand."""
+def picks_of(asks: Sequence[Ask], slices: Sequence[SliceRow], choice: BoardAnswer) -> tuple[Pick, ...]:
+    """Return the picks of a choice on the node at hand, in order."""
+    if len(slices) == 1:
+        devices = slices[0].devices
+        return tuple([_MAKE(Pick, (asks[ask], devices[index])) for ask, index in choice.picks])
+    places = zip(choice.picks, places_in(slices, choice), strict=True)
+    return tuple([_MAKE(Pick, (asks[ask], row.devices[index])) for (ask, _), (row, index) in places])
 
-    __slots__ = ("_asks", "_choice", "_slices")
 
-    def __init__(self, asks: Sequence[Ask], slices: Sequence[SliceRow], choice: BoardAnswer) -> None:
-        self._asks = asks
-        self._slices = slices
-        self._choice = choice
+def places_in(slices: Sequence[SliceRow], choice: BoardAnswer) -> list[tuple[SliceRow, int]]:
+    """Return the slice and the place in it of each pick."""
+    return [_place(slices, index) for _, index in choice.picks]
 
-    def __call__(self) -> tuple[Pick, ...]:
-        """Return the picks in order."""
-        asks = self._asks
-        if len(self._slices) == 1:
-            devices = self._slices[0].devices
-            return tuple([Pick(asks[ask], devices[index]) for ask, index in self._choice.picks])
-        places = zip(self._choice.picks, self.places(), strict=True)
-        return tuple([Pick(asks[ask], row.devices[index]) for (ask, _), (row, index) in places])
 
-    def places(self) -> list[tuple[SliceRow, int]]:
-        """Return the slice and the place in it of each pick."""
-        return [self._place(index) for _, index in self._choice.picks]
-
-    def _place(self, index: int) -> tuple[SliceRow, int]:
-        for row in self._slices:
-            width = len(row.wire.spec.devices)
-            if index < width:
-                return row, index
-            index -= width
-        raise InternalError("a pick lies outside of its board")
+def _place(slices: Sequence[SliceRow], index: int) -> tuple[SliceRow, int]:
+    for row in slices:
+        width = len(row.wire.spec.devices)
+        if index < width:
+            return row, index
+        index -= width
+    raise InternalError("a pick lies outside of its board")
 
 
 def _check(choice: BoardAnswer, board: Board, busy: int, picks: Sequence[Pick], admitted: Admitted) -> None:

@@ -5,14 +5,12 @@ Answers of the direct engine to results, put together where somebody looks at th
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
-from dra_alloc.api import AllocationResult, Node
+from dra_alloc.api import AllocationResult
 from dra_alloc.rules import Pick
-from dra_alloc.solve.assemble import Assembly, assemble, forms_of
-from dra_alloc.solve.direct import Answer, Picks
-from dra_alloc.solve.masks.board import BoardAnswer
+from dra_alloc.solve.assemble import Forms, assemble, forms_of
+from dra_alloc.solve.direct import Answer, picks_of
 from dra_alloc.solve.survey import Survey
 from dra_alloc.solve.views import Admitted
 
@@ -36,29 +34,30 @@ class Results:
         known = view.told
         if known is None or known[0] is not admitted.rows or known[1] is not choice:
             if picks is None:
-                picks = Picks(admitted.asks, view.slices, choice)()
-            amounts = partial(self._survey.share_of, admitted.plan)
-            assembly = Assembly(self._survey.profile, self._new_share_id, amounts)
-            known = admitted.rows, choice, assembled(admitted, choice, picks, view.node, assembly)
-            if not any(device.shareable for _, device in picks):
-                # Every share has an id of its own.
+                picks = picks_of(admitted.asks, view.slices, choice)
+            forms = admitted.forms.get(choice.served) or serving(self._survey, admitted, choice.served)
+            known = admitted.rows, choice, assemble(admitted.rows, picks, forms, view.node, self._new_share_id)
+            for _, device in picks:
+                if device.shareable:
+                    break  # Every share has an id of its own.
+            else:
                 view.told = known
         return known[2]
 
 
-def assembled(
-    admitted: Admitted, choice: BoardAnswer, picks: tuple[Pick, ...], node: Node, assembly: Assembly
-) -> tuple[AllocationResult, ...]:
-    """Return one result per claim for a choice."""
-    forms = admitted.forms.get(choice.served)
+def serving(survey: Survey, admitted: Admitted, served: tuple[int, ...]) -> Forms:
+    """Return what results have in common where these alternatives serve the claims."""
+    forms = admitted.forms.get(served)
     if forms is None:
-        served = iter(choice.served)
+        asks = iter(served)
         selected = {
-            (row.index, number): admitted.asks[next(served)]
+            (row.index, number): admitted.asks[next(asks)]
             for row in admitted.rows
             for number, _ in enumerate(row.requests)
         }
         if len(admitted.forms) >= _MOST_FORMS:
             admitted.forms.clear()
-        forms = admitted.forms[choice.served] = forms_of(admitted.rows, selected, assembly.profile)
-    return assemble(admitted.rows, picks, forms, node, assembly)
+        plan = admitted.plan
+        consumed = None if plan is None else survey.consumed(plan)
+        forms = admitted.forms[served] = forms_of(admitted.rows, selected, survey.profile, consumed)
+    return forms

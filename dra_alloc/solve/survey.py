@@ -27,6 +27,7 @@ from dra_alloc.remembered import Remembered
 from dra_alloc.rules import Context, Rule, RuleSet, SearchStopped, constraint_rules, install
 from dra_alloc.rules.facts import Fact
 from dra_alloc.solve.admit import Admission, admit
+from dra_alloc.solve.assemble import Consumed
 from dra_alloc.solve.columns import Columns
 from dra_alloc.solve.content import content
 from dra_alloc.solve.masks.board import Board, BoardAnswer, Constraint, Judge, Part, make_part, put_together
@@ -42,6 +43,7 @@ from dra_alloc.solve.views import Admitted, View, is_plain
 #: Stands for what was never looked up; None is an answer.
 _UNSEEN: Final[Any] = object()
 _NOTHING_USED: Final = Usage()
+_NO_AMOUNTS: Final[FrozenMap[str, Quantity]] = FrozenMap()
 _MOST_CLAIMS: Final = 20_000
 _MOST_SPECIFICATIONS: Final = 4_000
 _MOST_NODES: Final = 20_000
@@ -124,11 +126,6 @@ class Survey:
     def unfinished(self) -> frozenset[PoolKey]:
         """Return the pools that are incomplete to nodes that only see their counters."""
         return self._gathering.unfinished
-
-    @property
-    def untouched(self) -> bool:
-        """Return whether nothing was asked yet: what the first question leaves behind stays."""
-        return not self._views and not len(self._alike)
 
     def counts(self) -> dict[str, int]:
         """Return how much was looked at: distinct questions, slices judged, boards made, boards searched."""
@@ -271,12 +268,17 @@ class Survey:
         path = SharedPath((plan.constraints, slices, busy), plan.sharing, shared)
         return follow(path, plan.shape, plan.judges)
 
-    def share_of(self, plan: Plan | None, ask: Ask, device: DeviceRow) -> FrozenMap[str, Quantity] | None:
-        """Return what a pick of a device that can be shared consumes, if that is known."""
-        if plan is None or plan.sharing is None:
+    def consumed(self, plan: Plan) -> Consumed | None:
+        """Return what says what a pick of a device that can be shared consumes; None where that takes a search."""
+        if plan.sharing is None:
             return None
-        share = self._shares.share(plan.judges[plan.criteria[ask.id]], device)
-        return None if share is None else share.amounts
+        share_of, judges = self._shares.share, [plan.judges[number] for number in plan.criteria]
+
+        def consumed(ask: Ask, device: DeviceRow) -> FrozenMap[str, Quantity]:
+            share = share_of(judges[ask.id], device)
+            return _NO_AMOUNTS if share is None else share.amounts
+
+        return consumed
 
     def _context(self) -> Context:
         """Return a context in which nothing is allocated and no node is known; what is found out is kept in parts."""

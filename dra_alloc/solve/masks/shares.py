@@ -88,25 +88,25 @@ class Shares:
 
         Raises: Special for an amount that only the search can deal with.
         """
-        owner, offer, value = device.offers
+        owner, offer = device.offers
         if owner is not self._token:
-            offer, value = self._offers(device)
+            offer = self._offer(device)
         found = self._shares.get((judge, offer), _Odd.UNSEEN)
         if found is _Odd.UNSEEN:
             found = self._known(judge, device, offer, by_value=False)
         if found is _Odd.BY_VALUE:
+            value = self._number((device.key.driver, "value", amounts(device.capacity)))
             found = self._known(judge, device, value, by_value=True)
         if isinstance(found, _Odd):
             raise Special
         return found
 
-    def _offers(self, device: DeviceRow) -> tuple[int, int]:
-        """Return the numbers of what a device offers: how its capacities are shared, and how much there is, too."""
-        driver, capacity = device.key.driver, device.capacity
-        offer = self._number((driver, tuple([(name, sharing_policy(each)) for name, each in capacity.items()])))
-        value = self._number((driver, "value", amounts(capacity)))
-        device.offers = self._token, offer, value
-        return offer, value
+    def _offer(self, device: DeviceRow) -> int:
+        """Return the number of how a device's capacities are shared, however much there is."""
+        shared = tuple([(name, sharing_policy(each)) for name, each in device.capacity.items()])
+        offer = self._number((device.key.driver, shared))
+        device.offers = self._token, offer
+        return offer
 
     def _known(self, judge: Judge, device: DeviceRow, offer: int, *, by_value: bool) -> _Found:
         key = judge, offer

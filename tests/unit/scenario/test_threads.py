@@ -72,8 +72,9 @@ class Standing:
     def directly(self, node: Node, admitted: object, budget: object) -> None:
         """Say nothing without a search."""
 
-    def shared(self, row: object, admitted: object) -> None:
+    def shared(self, admitted: object) -> Callable[[object], None]:
         """Say nothing of shares either."""
+        return lambda row: None
 
     def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: object) -> SolveOutcome:
         place = int(node.metadata.name or "")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dra_alloc.cli.harness.allocate import read_request
-from dra_alloc.solve.direct import Picks
+from dra_alloc.solve.direct import picks_of
 
 Json = dict[str, Any]
 SELECTING = [{"cel": {"expression": "device.attributes['x.example'].model == 'a'"}}]
@@ -42,7 +42,7 @@ def _direct(asked: Json) -> list[str] | None:
         found = allocator.direct.answer(node, claims, None)
         if found is None:
             return None
-        picks = Picks(found.admitted.asks, found.view.slices, found.choice)() if found.choice.found else ()
+        picks = picks_of(found.admitted.asks, found.view.slices, found.choice) if found.choice.found else ()
         answers.append([pick.device.key.device for pick in picks])
     assert answers[1:] == answers[:-1]
     plain = allocator.allocate(node, claims, engine="first-fit")
