@@ -32,7 +32,7 @@ def first_outcome(cluster: Cluster, claims: Sequence[ResourceClaim], budget: Bud
     if any(claim.status.allocation is not None for claim in claims):
         return first_of(cluster, claims, nodes, budget)
     asked = Asked.of(claims, known.survey, budget)
-    with gc_paused(settle=known.survey.untouched):
+    with gc_paused(settle=True):
         place, code = known.standings.first(asked)
     if code == FITS:
         return cluster.on_node(claims, nodes[place], budget=budget)
@@ -78,7 +78,7 @@ def fits_of(cluster: Cluster, claims: tuple[ResourceClaim, ...], names: Sequence
         places = [place for place in places if all(reaches(claim, roster.nodes[place]) for claim in held)]
     asked = Asked.of(pending, known.survey, budget)
     codes: Sequence[tuple[int, int]] | bytes
-    with gc_paused(settle=known.survey.untouched):
+    with gc_paused(settle=True):
         if len(places) == len(roster.nodes):
             codes = known.standings.codes(asked)
         else:

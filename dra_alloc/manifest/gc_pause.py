@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from threading import Lock
 
 #: Fewer new containers than these a young collection walks in half a millisecond.
-_WORTH_SETTLING = 20_000
+_WORTH_SETTLING = 4_000
+#: Every time objects are made old the collector starts to count anew, and what is garbage stays until all are walked.
+_MOST_SETTLED = 64
 
 
 class _Pauses:
@@ -20,6 +22,8 @@ class _Pauses:
         self._lock = Lock()
         self._running = 0
         self._was_on = False
+        # How often the collector walked all objects, and how often they were made old since.
+        self._walks = self._settled = 0
 
     def begin(self) -> None:
         with self._lock:
@@ -33,12 +37,24 @@ class _Pauses:
             self._running -= 1
             if self._running or not self._was_on:
                 return
-            # What others froze is counted one by one, a tenth of a second a million: so it is asked last.
-            if settle and gc.get_count()[0] > _WORTH_SETTLING and not gc.get_freeze_count():
+            if settle and gc.get_count()[0] > _WORTH_SETTLING and self._may_settle():
                 # Together these move every object to the oldest generation, without looking at any.
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+    def _may_settle(self) -> bool:
+        walks = gc.get_stats()[2]["collections"]
+        if walks != self._walks:
+            self._walks, self._settled = walks, 0
+        self._settled += 1
+        if self._settled > _MOST_SETTLED:
+            return False
+        # What others froze is counted one by one, a tenth of a second a million: so it is asked last, and once.
+        if gc.get_freeze_count():
+            self._settled = _MOST_SETTLED
+            return False
+        return True
 
 
 _PAUSES = _Pauses()

@@ -163,9 +163,6 @@ class Findings(Generic[K, V]):
         (own if key in own else self._common)[key] = value
         return value
 
-    def __bool__(self) -> bool:
-        return bool(self._common) or bool(self._own)
-
     def without(self, keys: Iterable[K]) -> Findings[K, V]:
         """Return a copy that knows nothing of some keys."""
         made = Findings[K, V]()

@@ -10,13 +10,14 @@ from threading import Event, Thread
 import pytest
 
 from dra_alloc.errors import ManifestError
-from dra_alloc.manifest import load
+from dra_alloc.manifest import gc_pause, load
 from dra_alloc.manifest.gc_pause import gc_paused
 
 
 @pytest.fixture(autouse=True)
-def _collector_restored() -> Iterator[None]:
+def _collector_restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     was_on = gc.isenabled()
+    monkeypatch.setattr(gc_pause, "_PAUSES", type(gc_pause._PAUSES)())
     yield
     (gc.enable if was_on else gc.disable)()
 
@@ -86,3 +87,24 @@ def test_a_few_objects_do_not_have_what_is_frozen_counted(monkeypatch: pytest.Mo
         many = [[number] for number in range(50_000)]
     assert many
     assert counted
+
+
+def test_garbage_is_not_made_old_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.enable()
+    settled: list[bool] = []
+    monkeypatch.setattr(gc, "freeze", lambda: settled.append(True))
+    monkeypatch.setattr(gc, "get_count", lambda: (1_000_000, 0, 0))
+    walks = 1
+    monkeypatch.setattr(gc, "get_stats", lambda: [{}, {}, {"collections": walks}])
+
+    def ask(times: int) -> int:
+        settled.clear()
+        for _ in range(times):
+            with gc_paused(settle=True):
+                pass
+        return len(settled)
+
+    assert ask(100) == 64
+    assert ask(100) == 0
+    walks = 2
+    assert ask(100) == 64
