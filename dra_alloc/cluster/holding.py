@@ -58,6 +58,10 @@ def completing(claims: Sequence[ResourceClaim]) -> Callable[[Sequence[Allocation
         for claim in claims
     ]
 
+    if len(moulds) == 1 and moulds[0] is not None:
+        whole, status = moulds[0]
+        return lambda results: (whole(status=status(allocation=results[0])),)
+
     def complete(results: Sequence[AllocationResult]) -> tuple[ResourceClaim, ...]:
         made = iter(results)
         return tuple(

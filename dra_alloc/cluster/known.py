@@ -105,8 +105,9 @@ class Known:
 
     def _special(self) -> list[AllocationResult]:
         """Return the allocations of which more than the devices matters."""
-        names = [holding.name for holding in self.holdings.each if holding.special]
-        found = [self.contents.claims[name].status.allocation for name in names]
+        holdings = self.holdings
+        noted = zip(holdings.claims, holdings.each, strict=True)
+        found = [claim.status.allocation for claim, holding in noted if holding.special]
         return [each for each in found if each is not None]
 
     def _beyond(self) -> Usage:
@@ -205,7 +206,7 @@ class Known:
         return self.allocator.direct.answer_known(node, admitted, budget.steps)
 
     def shared(self, admitted: Admitted) -> Callable[[SliceRow], BoardAnswer | None]:
-        """Return what gives the engine's answer for slices that are all there is to a node, where devices are shared."""
+        """Return what answers for slices that are all there is to a node, where devices are shared."""
         return partial(self.allocator.direct.shared_alone, admitted)
 
     def counted(self, refusal: NodeRefusal, claims: Sequence[ResourceClaim], node: Node) -> NodeRefusal:

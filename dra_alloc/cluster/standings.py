@@ -321,11 +321,10 @@ class Standings:
         admitted, steps = asked.admitted, asked.budget.steps
         if admitted is None or admitted.plan is None:
             return None
-        lens, every = admitted.plan.lens, admitted.plan.every
-        survey, known_board = self.survey, admitted.plan.boards.get
+        plan, survey = admitted.plan, self.survey
+        lens, every, sharing, known_board = plan.lens, plan.every, plan.sharing is not None, plan.boards.get
         busy_of = self._occupancy.busy_in_one()
         most = STEPS if steps is None else steps
-        sharing = admitted.plan.sharing is not None
         shared: Callable[[SliceRow], BoardAnswer | None] | None = None
 
         def code(row: SliceRow) -> int:

@@ -6,9 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from dra_alloc.api import AllocationResult
 from dra_alloc.problem.devices import DeviceKey
+
+#: What the constructor of a named tuple does, without its call in Python.
+_MAKE: Final[Any] = tuple.__new__
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +45,20 @@ class Usage:
             for result in allocation.devices.results:
                 if result.admin_access:
                     continue
-                key = DeviceKey(result.driver, result.pool, result.device)
+                key = _MAKE(DeviceKey, (result.driver, result.pool, result.device))
                 if not (sharing and result.share_id):
                     exclusive.add(key)
                     continue
                 shared.add(key)
-                if result.consumed_capacity:
-                    totals = consumed.setdefault(key, {})
-                    for name, amount in result.consumed_capacity.items():
-                        totals[name] = totals.get(name, 0) + amount.nano
+                amounts = result.consumed_capacity
+                if not amounts:
+                    continue
+                totals = consumed.get(key)
+                if totals is None:
+                    consumed[key] = {name: amount.nano for name, amount in amounts.items()}
+                    continue
+                for name, amount in amounts.items():
+                    totals[name] = totals.get(name, 0) + amount.nano
         return Usage(frozenset(exclusive), frozenset(shared), consumed)
 
     def touches(self, key: DeviceKey) -> bool:

@@ -94,6 +94,7 @@ def test_garbage_is_not_made_old_for_ever(monkeypatch: pytest.MonkeyPatch) -> No
     settled: list[bool] = []
     monkeypatch.setattr(gc, "freeze", lambda: settled.append(True))
     monkeypatch.setattr(gc, "get_count", lambda: (1_000_000, 0, 0))
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: 0)
     walks = 1
     monkeypatch.setattr(gc, "get_stats", lambda: [{}, {}, {"collections": walks}])
 
