@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\s,;:()]+")
@@ -42,12 +42,16 @@ class PoolTally:
     usable: tuple[str, ...]
     groups: tuple[Group, ...]
     state: str = ""
+    _shape: object = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def shape(self) -> object:
-        """Return the counts without the names."""
-        groups = tuple((group.code, _nameless(group), len(group.devices)) for group in self.groups)
-        return self.driver, self.devices, len(self.usable), self.state.partition(":")[0], groups
+        """Return the counts without the names, worked out once: what is told of several requests is compared."""
+        if self._shape is None:
+            groups = tuple([(group.code, _nameless(group), len(group.devices)) for group in self.groups])
+            found = self.driver, self.devices, len(self.usable), self.state.partition(":")[0], groups
+            object.__setattr__(self, "_shape", found)
+        return self._shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,9 @@ class Explanation:
     @property
     def shape(self) -> object:
         """Return what makes two nodes' reasons the same to a reader: all but the names of pools and devices."""
-        return tuple((each.request, each.needed, tuple(pool.shape for pool in each.pools)) for each in self.requests)
+        return tuple(
+            [(each.request, each.needed, tuple([pool.shape for pool in each.pools])) for each in self.requests]
+        )
 
 
 NOTHING: Final = Explanation(())

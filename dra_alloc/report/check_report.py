@@ -16,7 +16,7 @@ from dra_alloc.report.allocations import allocation_lines, allocation_object, ch
 from dra_alloc.report.fixes import AFFAIRS
 from dra_alloc.report.layout import plural, some, whose_answer
 from dra_alloc.report.records import Finding, Level, Report, Section
-from dra_alloc.report.refusals import first_cause, refusal_lines, refusal_object
+from dra_alloc.report.refusals import first_cause, refusal_lines, refusal_objects
 from dra_alloc.scenario.answers import SubjectAnswer
 from dra_alloc.scenario.check import Check
 from dra_alloc.scenario.prepare.gating import DROPPED
@@ -240,7 +240,7 @@ def _placement(placement: SubjectAnswer, cause: str) -> dict[str, Any]:
         "aborts": placement.aborts,
         "cause": cause,
         "fix": placement.fix,
-        "refusals": [] if placement.same_as else [refusal_object(each) for each in placement.refusals],
+        "refusals": [] if placement.same_as else refusal_objects(placement.refusals),
         "nodesUnexplained": 0 if placement.same_as else placement.unexplained,
         "sameAs": placement.same_as,
         "undecidedNodes": list(placement.undecided),

@@ -104,15 +104,29 @@ def _sections_of(
     )
 
 
-def refusal_object(refusal: NodeRefusal) -> dict[str, Any]:
-    """Return a refusal in JSON."""
-    body: dict[str, Any] = {"node": refusal.node, "code": refusal.code}
-    body |= {"error": refusal.text, "cause": cause_of(refusal)}
-    reasons: dict[str, Any] = {}
-    for section in _sections_of(refusal):
-        (body if section.about is refusal else reasons).update(section.members())
+def refusal_objects(refusals: Sequence[NodeRefusal]) -> list[dict[str, Any]]:
+    """Return refusals in JSON; reasons that nodes have in common are put into words once."""
+    known: dict[int, dict[str, Any] | None] = {id(None): None}
+    for each in refusals:
+        if id(each.reasons) not in known:
+            known[id(each.reasons)] = _reasons_object(each)
+    return [
+        {
+            "node": each.node,
+            "code": each.code,
+            "error": each.text,
+            "cause": cause_of(each),
+            **tally_members(each),
+            "reasons": known[id(each.reasons)],
+        }
+        for each in refusals
+    ]
+
+
+def _reasons_object(refusal: NodeRefusal) -> dict[str, Any]:
     found = refusal.reasons
-    return {**body, "reasons": None if found is None else {**reasons, "exact": found.exact}}
+    told = [section.members() for section in _sections_of(refusal) if section.about is found]
+    return {**{key: value for each in told for key, value in each.items()}, "exact": found is not None and found.exact}
 
 
 #: What is told of a kind of node that is one of several, below its cause.
@@ -177,29 +191,43 @@ _DISTANCES: Final = {
 _WORDS: Final = re.compile(r"[^\s,;:()]+")
 
 
-def _said(refusal: NodeRefusal) -> tuple[object, tuple[str, ...]]:
-    """Return what is said of a node without the names of what is there, and those names in their order."""
-    found, tallies = refusal.reasons, refusal.explanation.requests
-    pools = [pool for tally in tallies for pool in tally.pools]
-    groups = [group for pool in pools for group in pool.groups]
-    names = {refusal.node, *(pool.pool for pool in pools)}
-    names.update(name for group in groups for name in (*group.holders, *group.devices))
-    fixes, others = ((), ()) if found is None else (tuple(map(str, found.fixes)), found.not_enough)
-    facts = () if found is None else tuple([text for _, text in found.facts])
-    behind = () if found is None else tuple([fix.leaves for fix in found.fixes])
-    texts = (refusal.explanation.cause, *fixes, *behind, "", *others, "", *facts)
-    words = [_WORDS.findall(text) for text in texts]
-    nameless = tuple(tuple("" if word in names else word for word in each) for each in words)
-    named = tuple(word for each in words for word in each if word in names)
-    return (found is None, nameless), named
+class _Worded:
+    """The words of what is said of nodes, those of reasons that several have in common found once."""
+
+    def __init__(self) -> None:
+        # The reasons are kept, so that no others come by the same ids.
+        self._of_reasons: dict[int, tuple[Reasons | None, list[list[str]]]] = {}
+
+    def said(self, refusal: NodeRefusal) -> tuple[object, tuple[str, ...]]:
+        """Return what is said of a node without the names of what is there, and those names in their order."""
+        found, tallies = refusal.reasons, refusal.explanation.requests
+        pools = [pool for tally in tallies for pool in tally.pools]
+        names = {refusal.node, *[pool.pool for pool in pools]}
+        for pool in pools:
+            for group in pool.groups:
+                names.update(group.holders, group.devices)
+        _, reasons = self._of_reasons.get(id(found)) or self._of_reasons.setdefault(id(found), (found, _words(found)))
+        words = [_WORDS.findall(refusal.explanation.cause), *reasons]
+        nameless = tuple([tuple(["" if word in names else word for word in each]) for each in words])
+        named = tuple([word for each in words for word in each if word in names])
+        return (found is None, nameless), named
+
+
+def _words(found: Reasons | None) -> list[list[str]]:
+    """Return the words of fixes, of what they leave behind, of what is not enough, and of facts."""
+    if found is None:
+        return [[], []]
+    behind, facts = [fix.leaves for fix in found.fixes], [text for _, text in found.facts]
+    return list(map(_WORDS.findall, (*map(str, found.fixes), *behind, "", *found.not_enough, "", *facts)))
 
 
 def _renamed(group: Sequence[NodeRefusal], verbose: bool) -> Iterator[str]:
     """Yield which names are others on the other nodes of a group."""
-    names = _said(group[0])[1]
+    said = _Worded().said
+    names = said(group[0])[1]
     told: dict[str, list[tuple[str, str]]] = {}
     for refusal in group[1:]:
-        for name, other in dict.fromkeys(zip(names, _said(refusal)[1], strict=True)):
+        for name, other in dict.fromkeys(zip(names, said(refusal)[1], strict=True)):
             if name != other:
                 told.setdefault(name, []).append((other, refusal.node))
     for name, others_of in told.items():
@@ -246,8 +274,9 @@ def first_cause(refusals: Sequence[NodeRefusal], *, named: bool = False) -> str:
 def _groups(refusals: Sequence[NodeRefusal]) -> list[list[NodeRefusal]]:
     """Return the refusals of nodes that are alike together, those nearest to a fit first."""
     groups: dict[object, list[NodeRefusal]] = {}
+    said = _Worded().said
     for each in refusals:
-        groups.setdefault((each.code, each.text, each.explanation.shape, _said(each)[0]), []).append(each)
+        groups.setdefault((each.code, each.text, each.explanation.shape, said(each)[0]), []).append(each)
     return sorted(groups.values(), key=lambda group: (_far(group[0]), -len(group)))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from dra_alloc.cluster.alike_nodes import AlikeNodes
@@ -81,7 +81,7 @@ class Looking:
                 claims = outcome.claims_on(refusal.node)
                 told.append(self._allowance.known.counted(cluster, refusal, claims, count))
         found = self._reasons(cluster, outcome, [each for each in told if each.code == "no-fit"], len(refused) > _FLEET)
-        return tuple([replace(each, reasons=found[each.node]) if each.node in found else each for each in told])
+        return tuple([each.because(found[each.node]) if each.node in found else each for each in told])
 
     def _reasons(
         self, cluster: Cluster, outcome: Unschedulable, refused: Sequence[NodeRefusal], fleet: bool
