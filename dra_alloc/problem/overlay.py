@@ -67,7 +67,7 @@ class Overlay(Mapping[K, V], Generic[K, V]):
 
     def many(self, keys: Sequence[K], default: V) -> list[V]:
         """Return the values of keys, or the default."""
-        if self._changes:
+        if self._changes and not self._changes.keys().isdisjoint(keys):
             return [self.get(key, default) for key in keys]
         return list(map(self._base.get, keys, repeat(default)))
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from operator import is_
 
 from dra_alloc.api import AllocationResult, FrozenMap, Node, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
@@ -58,24 +60,26 @@ def world_of(
 
 
 class Holders:
-    """Which claims hold devices of which pools, in clusters that have most claims in common: each is looked at once."""
+    """Which claims hold devices of which pools, in clusters that mostly have more claims than the one before."""
 
     def __init__(self) -> None:
-        self._pools: dict[int, tuple[ResourceClaim, tuple[PoolKey, ...]]] = {}
-        self._last: tuple[object, Mapping[PoolKey, Sequence[str]]] = None, {}
+        self._claims: list[ResourceClaim] = []
+        self._found: dict[PoolKey, tuple[str, ...]] = {}
 
     def of(self, cluster: Cluster) -> Mapping[PoolKey, Sequence[str]]:
         """Return the names of the claims that hold devices of each pool, in the order of the cluster."""
-        claims = cluster.claims
-        if self._last[0] is not claims:
+        claims = cluster.claims.items()
+        known, now = self._claims, [claim for _, claim in claims]
+        if len(known) > len(now) or not all(map(is_, known, now)):
+            known, self._found = [], {}
+        if len(known) < len(now):
             found: dict[PoolKey, list[str]] = {}
-            for name, claim in claims.items():
-                # The claim is kept, so that no other object gets its id.
-                _, pools = self._pools.get(id(claim)) or self._pools.setdefault(id(claim), (claim, _pools_of(claim)))
-                for pool in pools:
+            for name, claim in islice(claims, len(known), None):
+                for pool in _pools_of(claim):
                     found.setdefault(pool, []).append(name)
-            self._last = claims, found
-        return self._last[1]
+            self._found = {**self._found, **{pool: (*self._found.get(pool, ()), *found[pool]) for pool in found}}
+        self._claims = now
+        return self._found
 
 
 def _pools_of(claim: ResourceClaim) -> tuple[PoolKey, ...]:

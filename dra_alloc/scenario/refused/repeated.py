@@ -86,8 +86,8 @@ def _state(cluster: Cluster, node: Node) -> object:
         pools = cluster.known.survey.pools(node)
     except GatherError:
         return None
-    holds = cluster.known.ledger.holds
-    return pools, [holds.get(each.key) for pool in pools for each in (*pool.devices, *pool.elsewhere)]
+    devices = [each.key for pool in pools for each in (*pool.devices, *pool.elsewhere)]
+    return pools, cluster.known.ledger.holds.many(devices, ())
 
 
 def _contents(world: World) -> Hashable:

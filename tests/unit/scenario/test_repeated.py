@@ -10,10 +10,13 @@ from typing import Any
 
 from benchmarks.check import dump, workloads
 from benchmarks.fleet_cases import whatif
+from dra_alloc.api import ResourceClaim
+from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.explain.reasons import reasons
 from dra_alloc.manifest import load
 from dra_alloc.scenario.check import check
-from dra_alloc.scenario.refused import repeated
+from dra_alloc.scenario.refused import explaining, repeated
+from dra_alloc.scenario.refused.explaining import Holders
 from dra_alloc.scenario.refused.repeated import Repeated
 
 
@@ -53,3 +56,37 @@ def _anew(cluster, refusal, claims):
 def _as_made(placement, other):
     """Return a placement without what is drawn, or made late."""
     return replace(placement, allocated=other.allocated, nodes=other.nodes, equal=other.equal)
+
+
+def test_who_holds_devices_is_looked_for_in_new_claims_alone(tmp_path, monkeypatch):
+    case = whatif(6, 8, 4, 0.5)
+    (tmp_path / "cluster.json").write_text(json.dumps(dump(case)))
+    cluster = Cluster.of(load([tmp_path / "cluster.json"]))
+    looked: list[ResourceClaim] = []
+    plain = explaining._pools_of
+
+    def looking(claim: ResourceClaim) -> object:
+        looked.append(claim)
+        return plain(claim)
+
+    monkeypatch.setattr(explaining, "_pools_of", looking)
+    holders = Holders()
+
+    def looks_at(cluster: Cluster) -> int:
+        looked.clear()
+        found, times = holders.of(cluster), len(looked)
+        assert dict(found) == {key: tuple(names) for key, names in Holders().of(cluster).items()}
+        return times
+
+    before = len(cluster.claims)
+    assert looks_at(cluster) == before
+    assert looks_at(cluster) == 0
+    pods = [[ResourceClaim.from_wire(claim) for claim in pod] for pod in case.pods]
+    for outcome in cluster.place(pods).outcomes[:2]:
+        cluster = cluster.after(outcome)
+        assert looks_at(cluster) == len(cluster.claims) - before
+        before = len(cluster.claims)
+    name, claim = next(iter(cluster.claims.items()))
+    given_back = claim.replaced(status=claim.status.replaced(allocation=None))
+    assert looks_at(cluster.with_claim(given_back)) == before
+    assert looks_at(cluster.without_claim(name)) == before - 1
