@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
+from typing import Final
 
 from dra_alloc.api import NodeAllocatableClaimStatus, ResourceClaim
 from dra_alloc.cluster.attempts.queue import Queued
@@ -14,6 +15,9 @@ from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.cluster.standings import FITS, Asked
 from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
+
+#: By code of a node, what makes 1 of that code and 0 of all others.
+_ONLY: Final = tuple([bytes([each == code for each in range(256)]) for code in range(8)])
 
 
 @dataclass(slots=True)
@@ -35,7 +39,7 @@ class DevicesSay:
         if code not in codes:
             return ()
         if len(self.places) == len(codes):
-            return list(compress(self.places, map(code.__eq__, codes)))
+            return list(compress(self.places, codes.translate(_ONLY[code])))
         return [place for place in self.places if codes[place] == code]
 
 

@@ -51,9 +51,9 @@ def scores(attempt: Attempt, places: Sequence[int]) -> list[int] | None:
         constraints = tuple([replace(each, selector=selector) for each in _DEFAULT]) if together else ()
     if not constraints:
         return None
-    sites = _sites(attempt, tuple(each.key for each in constraints))
-    found = list(map(sites.__getitem__, places))
-    kinds = set(found)
+    sites, all_kinds = _sites(attempt, tuple(each.key for each in constraints))
+    found = list(map(sites.__getitem__, places)) if len(all_kinds) > 1 else list(all_kinds) * len(places)
+    kinds = set(found) if len(all_kinds) > 1 else set(all_kinds if places else ())
     passed = {each for each in kinds if own and None in each}
     kinds -= passed
     hosts = sum(each not in passed for each in found) if passed else len(found)
@@ -75,16 +75,17 @@ def scores(attempt: Attempt, places: Sequence[int]) -> list[int] | None:
     return _normalised(raw, [site in passed for site in found] if passed else ())
 
 
-def _sites(attempt: Attempt, keys: tuple[str, ...]) -> list[Site]:
-    """Return where each node is, as far as these labels say."""
+def _sites(attempt: Attempt, keys: tuple[str, ...]) -> tuple[list[Site], frozenset[Site]]:
+    """Return where each node is, as far as these labels say, and all that differ."""
     tenancy = attempt.tenancy
 
-    def find() -> list[Site]:
+    def find() -> tuple[list[Site], frozenset[Site]]:
         labels = [(key == HOSTNAME, tenancy.domains(key)) for key in keys]
-        return [
+        sites = [
             tuple([("" if host and place in values else values.get(place)) for host, values in labels])
             for place in range(len(tenancy.nodes))
         ]
+        return sites, frozenset(sites)
 
     return tenancy.found(f"sites {' '.join(keys)}", find)
 

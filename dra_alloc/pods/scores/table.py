@@ -35,9 +35,10 @@ SCORES: Final = (
 
 def totals(attempt: Attempt, places: Sequence[int]) -> list[int]:
     """Return the sum of the weighted scores of each node; what is the same for all nodes is left out."""
-    found = [0] * len(places)
+    found: list[int] | None = None
     for each in SCORES:
         scores = each.scores(attempt, places)
         if scores is not None:
-            found = list(map(add, found, map(each.weight.__mul__, scores)))
-    return found
+            weighted = scores if each.weight == 1 else list(map(each.weight.__mul__, scores))
+            found = weighted if found is None else list(map(add, found, weighted))
+    return [0] * len(places) if found is None else found
