@@ -31,8 +31,23 @@ def diff_of(text: RewrittenFile) -> str:
     from io import StringIO
 
     before, after = (list(StringIO(each, newline="\n")) for each in (text.before, text.after))
-    lines = unified_diff(before, after, text.name, text.name)
+    name = _named(text.name)
+    lines = unified_diff(before, after, name, name)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _named(name: str) -> str:
+    """Return a name as `git diff` quotes it, and as it and `patch` read it, where it would steer who reads the diff."""
+    from dra_alloc.report.layout import inert
+
+    if name.isprintable() and inert(name) == name:
+        return name
+    spelt = "".join(each if each.isprintable() and each not in '"\\#' else _octal(each) for each in name)
+    return f'"{spelt}"'
+
+
+def _octal(character: str) -> str:
+    return "".join(f"\\{each:03o}" for each in os.fsencode(character))
 
 
 def rewrite(texts: Sequence[RewrittenFile]) -> list[str]:

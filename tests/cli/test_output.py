@@ -9,9 +9,11 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 
 from dra_alloc.cli.main import run
 from dra_alloc.cli.output import warn
@@ -21,6 +23,7 @@ from dra_alloc.report.formats import text
 from dra_alloc.report.formats.annotations import problem_report
 from dra_alloc.report.layout import json_text
 from dra_alloc.report.records import Report, Section
+from dra_alloc.report.yaml_text import documents_text
 from tests.paths import EXAMPLES
 
 
@@ -75,6 +78,21 @@ def test_texts_in_answers_stay_texts(each, capsys):
     out = capsys.readouterr().out
     inert_lines(out)
     assert json.loads(out)["expression"] == selector
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *STEERING, "\u2028::error::x", "a\n::error::x", "\r##[x]", 'a"b\\c'])
+def test_neither_a_diff_nor_yaml_lets_a_name_steer(name, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: a}\nspec: {}\n")
+    assert run(["convert", "--to", "v1beta1", "--diff", name]) == 0
+    told = capsys.readouterr().out
+    inert_lines(told)
+    subprocess.run(["git", "apply", "-p0", "--unsafe-paths", "-"], input=told, text=True, check=True)
+    assert "v1beta1" in Path(name).read_text(encoding="utf-8")
+    item = {"metadata": {"name": name, "labels": {name: name}}}
+    told = documents_text([(name, item)])
+    inert_lines(told)
+    assert yaml.safe_load(told) == item
 
 
 @pytest.mark.parametrize("form", FORMATS)
