@@ -30,7 +30,7 @@ from dra_alloc.manifest.kinds import SHOWN_TEMPLATES
 from dra_alloc.pods.admission import PodClasses, problems_of_made
 from dra_alloc.pods.limit_ranges import LimitRanges
 from dra_alloc.pods.workloads.names import unique
-from dra_alloc.pods.workloads.owners import Family, PodsThere, name_of, pods_there
+from dra_alloc.pods.workloads.owners import Family, PodsThere, is_in_the_way, name_of, pods_there
 from dra_alloc.pods.workloads.plans import Misfit, PodPlan, PodSet, PodSlot, Rollout
 from dra_alloc.pods.workloads.reading import using
 from dra_alloc.pods.workloads.shapes import Taught, assumed, by_rule, unserved_kind, unserved_kinds
@@ -191,7 +191,12 @@ class _Making:
         """Store new pods as the API server does, for their classes and LimitRanges; what is wrong is told once."""
         known: dict[int, tuple[PodSpec, PodSpec]] = {}
         for number, each in enumerate(self.pods):
-            if not each.is_asked or name_of(each.pod) in there:
+            before_it = there.get(name_of(each.pod))
+            if before_it is not None and each.state is PodState.NEW and is_in_the_way(before_it, each.pod):
+                # Spec: EXPAND-73
+                text = f'pods "{each.pod.metadata.name}" already exists, and is not its own'
+                self.problems.append((each.owner, Problem(text, Where(path="metadata.name"))))
+            if not each.is_asked or before_it is not None:
                 continue
             # Pods of one template have one spec, and are stored alike.
             before, spec = known.get(id(each.pod.spec)) or (each.pod.spec, self._stored(each, classes, ranges))

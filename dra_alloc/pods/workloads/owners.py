@@ -192,6 +192,14 @@ def name_of(pod: Pod) -> tuple[str, str]:
     return pod.metadata.namespace or "", pod.metadata.name or ""
 
 
+def is_in_the_way(there: Pod, new: Pod) -> bool:
+    """Return whether a pod that has the name of a new one stays, and belongs to an object of another kind or name."""
+    mine, its = (
+        {(each.kind, each.name) for each in pod.metadata.owner_references if each.controller} for pod in (new, there)
+    )
+    return mine != its and there.metadata.deletion_timestamp is None
+
+
 def pods_there(dump: Documents) -> PodsThere:
     """Return the pods of a dump by namespace and name."""
     return _dumped(dump).pods_by_name

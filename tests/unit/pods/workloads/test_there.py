@@ -107,6 +107,15 @@ def test_pods_of_an_older_template_are_replaced():
     )
 
 
+def test_a_name_that_another_pod_has_is_taken():
+    wanted = thing("StatefulSet", "db", f"replicas: 2, template: {TEMPLATE}")
+    for kind, owner, taken in (("StatefulSet", "db", False), ("StatefulSet", "other", True), ("Job", "db", True)):
+        changed = wanted.replace("image: i", "image: next")
+        problems = made(changed, wanted + pod("db-1", kind, owner)).problems
+        said = ['pods "db-1" already exists, and is not its own'] if taken else []
+        assert [each.message for each in problems] == said
+
+
 def test_a_paused_deployment_makes_no_pods_of_another_template():
     there = "".join(pod(f"web-h-{each}", "ReplicaSet", "web-h") for each in "abc")
     paused = DEPLOYMENT.replace("image: i", "image: next").replace("replicas: 4", "replicas: 4, paused: true")
