@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dra_alloc.api import Node, NodeSelector, Pod, Taint, Toleration
-from dra_alloc.api.core.nodes import BARRING
+from dra_alloc.api import Node, Pod
 from dra_alloc.pods.extended_resources import unserved
+from dra_alloc.pods.filters.node_affinity import required
+from dra_alloc.pods.taints import CORDON, repelling
 from dra_alloc.problem.nodes import takes_node
 
 
@@ -26,8 +27,8 @@ def node_objection(pod: Pod, node: Node) -> tuple[str, str] | None:
     for key, value in spec.node_selector.items():
         if labels.get(key) != value:
             return "node-selector", f"the node lacks the label {key}={value} of the pod's nodeSelector"
-    required = _required_affinity(pod)
-    if required is not None and not takes_node(required, node):
+    affinity = required(spec)
+    if affinity is not None and not takes_node(affinity, node):
         return "node-affinity", "the node does not match the pod's required node affinity"
     return None if spec.node_name else _taint_objection(pod, node)
 
@@ -38,29 +39,10 @@ def pod_objection(pod: Pod, node: Node, classes: Mapping[str, str]) -> tuple[str
     return node_objection(pod, node) if missing is None else ("node-resources", f"Insufficient {missing}")
 
 
-def _required_affinity(pod: Pod) -> NodeSelector | None:
-    affinity = pod.spec.affinity
-    if affinity is None or affinity.node_affinity is None:
-        return None
-    return affinity.node_affinity.required_during_scheduling_ignored_during_execution
-
-
 def _taint_objection(pod: Pod, node: Node) -> tuple[str, str] | None:
-    taints = list(node.spec.taints)
-    if node.spec.unschedulable:
-        taints.insert(0, Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"))
-    for taint in taints:
-        if taint.effect in BARRING and not any(_tolerates(each, taint) for each in pod.spec.tolerations):
-            value = f"={taint.value}" if taint.value else ""
-            return "node-taint", f"the pod does not tolerate the node's taint {taint.key}{value}:{taint.effect}"
-    return None
-
-
-def _tolerates(toleration: Toleration, taint: Taint) -> bool:
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator in (None, "", "Equal"):
-        return bool(toleration.key) and (toleration.value or "") == (taint.value or "")
-    return toleration.operator == "Exists"
+    cordon = (CORDON,) if node.spec.unschedulable else ()
+    taint = repelling((*cordon, *node.spec.taints), pod.spec.tolerations)
+    if taint is None:
+        return None
+    value = f"={taint.value}" if taint.value else ""
+    return "node-taint", f"the pod does not tolerate the node's taint {taint.key}{value}:{taint.effect}"
