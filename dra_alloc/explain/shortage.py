@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
+from operator import and_
 from typing import Final
 
 from msgspec import Struct
@@ -132,12 +133,15 @@ class Shortages:
         self._whole = self._steady and all(pool.whole for pool in pools or ())
         self._rows = [row for pool in pools or () if pool.usable for row in pool.slices]
         self._rules = allocator.rules_on(node, pools or ())
-        self._tainted = [rule for rule in self._rules.take if rule.about is About.TAINTS]
+        self._about_taints = [rule for rule in self._rules.take if rule.about is About.TAINTS]
+        # Slices with taints, by number, with the devices that have some as bits; what is tolerated of one.
+        self._tainted = [(number, bits) for number, row in enumerate(self._rows) if (bits := _tainted(row))]
+        self._tolerating: dict[tuple[int, int], tuple[object, int]] = {}
 
     def lacks(self, claims: Sequence[ResourceClaim]) -> bool:
         """Return whether there are not the devices for one of the requests: the claims do not fit."""
-        requests = (request for claim in claims for request in claim.spec.devices.requests)
-        return any(self._supply(request).lacking for request in requests)
+        supply = self._supply
+        return any(supply(request).lacking for claim in claims for request in claim.spec.devices.requests)
 
     def refuses(self, claims: Sequence[ResourceClaim]) -> bool:
         """Return whether the claims are refused for want of devices for a request, and not for an error, for sure."""
@@ -192,15 +196,15 @@ class Shortages:
         bits = [each for each in chosen if each is not None]
         if len(bits) < len(chosen) or (ask.all_devices and not self._whole):
             return _UNKNOWN
-        shows, left, count = self._profile.shows, list(self._left(ask, bits)), ask.count
+        shows, left, count = self._profile.shows, self._left(ask, bits), ask.count
         if ask.all_devices:
             wanted = self._recorded(ask, bits)
-            lacking, count = not wanted or not set(left).issuperset(wanted), len(wanted)
-        elif shows(Trait.PERMUTATIONS) and any(device.shareable for device in left):
+            lacking, count = not wanted or not set(_devices(self._rows, left)).issuperset(wanted), len(wanted)
+        elif shows(Trait.PERMUTATIONS) and any(device.shareable for device in _devices(self._rows, left)):
             # Who asks anew for every device can get one that is shared more than once.
             lacking = False
         else:
-            lacking = len(left) < count
+            lacking = sum(map(int.bit_count, left)) < count
         panics = shows(Trait.CAPACITY_OF_ANOTHER) and any(len(row.devices) < count for row in self._rows)
         steady = not panics and all(self._kinds.counts(self._profile, ask, row) for row in self._rows)
         stops = ask.all_devices and shows(Trait.ALL_MISFIT_FATAL)
@@ -212,21 +216,40 @@ class Shortages:
         devices = _devices(self._rows, chosen)
         return [device for device in devices if not any(rule.leaves_out(ask, device) for rule in rules)]
 
-    def _left(self, ask: Ask, chosen: Sequence[int]) -> Iterator[DeviceRow]:
-        """Yield the devices that a request can have if nothing else is picked, as far as that lasts."""
+    def _left(self, ask: Ask, chosen: Sequence[int]) -> list[int]:
+        """Return the devices that a request can have if nothing else is picked, as far as that lasts, as bits."""
         free = self._free.get(ask.admin)
         if free is None:
             fixed = (rule for rule in self._rules.candidate if rule.fixed or rule.about is About.USE)
             rules = [rule for rule in fixed if rule.about is not About.SELECTORS]
-            free = self._free[ask.admin] = self._allowed(ask, rules)
-        for device in _devices(self._rows, [bits & each for bits, each in zip(chosen, free, strict=True)]):
-            if not device.taints or all(rule.allows(ask, device) for rule in self._tainted):
-                yield device
+            free = self._free[ask.admin] = self._allowed(ask, rules, self._rows)
+        left = list(map(and_, chosen, free))
+        for number, bits in self._tainted if any(left) else ():
+            if left[number] & bits:
+                left[number] &= ~bits | self._tolerated(ask, number)
+        return left
 
-    def _allowed(self, ask: Ask, rules: Sequence[Rule]) -> list[int]:
+    def _tolerated(self, ask: Ask, number: int) -> int:
+        """Return the devices of a slice of which the request tolerates the taints, as bits."""
+        key = number, id(ask.wire.tolerations)
+        known = self._tolerating.get(key)
+        if known is None:
+            found = self._allowed(ask, self._about_taints, self._rows[number : number + 1])[0]
+            # The tolerations are kept, so that no others get their id.
+            known = self._tolerating[key] = ask.wire.tolerations, found
+        return known[1]
+
+    def _allowed(self, ask: Ask, rules: Sequence[Rule], rows: Sequence[SliceRow]) -> list[int]:
         """Return the devices, slice by slice as bits, that all of the rules allow. Raises: SearchStopped."""
-        rows = (enumerate(row.devices) for row in self._rows)
-        return [sum(all(rule.allows(ask, device) for rule in rules) << place for place, device in row) for row in rows]
+        devices = (enumerate(row.devices) for row in rows)
+        return [
+            sum(all(rule.allows(ask, device) for rule in rules) << place for place, device in row) for row in devices
+        ]
+
+
+def _tainted(row: SliceRow) -> int:
+    """Return the devices of a slice that have taints, as bits."""
+    return sum([bool(device.taints) << place for place, device in enumerate(row.devices)])
 
 
 def _devices(rows: Sequence[SliceRow], bits: Sequence[int]) -> Iterator[DeviceRow]:

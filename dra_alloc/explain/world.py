@@ -82,8 +82,18 @@ class Surveys:
         self._allocators: dict[tuple[int, ...], tuple[World, Allocator]] = {}
         self._kinds = Kinds()
         self._shortages: dict[tuple[int, int], tuple[World, Shortages]] = {}
+        # Worlds after a change, by the world before it; the number of devices of slices.
+        self.worlds: dict[tuple[int, Hashable], tuple[World, World]] = {}
+        self._sizes: dict[int, tuple[Sequence[ResourceSlice], int]] = {}
         # Whether the question ends with an error once a change is made, by its steps.
         self.ending: dict[tuple[str, ...], bool] = {}
+
+    def size(self, slices: Sequence[ResourceSlice]) -> int:
+        """Return how many devices there are."""
+        known = self._sizes.get(id(slices))
+        if known is None:
+            known = self._sizes[id(slices)] = slices, sum([len(each.spec.devices) for each in slices])
+        return known[1]
 
     def edited(self, world: World, change: Hashable, edit: Callable[[World], World]) -> Sequence[Any]:
         """Return the parts of a world after a change, each of which is made once."""
@@ -290,8 +300,7 @@ class World(Struct, frozen=True, eq=False):
 
     def _cost(self, work: Work) -> int:
         """Return what a question of so much work costs: each step looks at the devices, a table at all for each ask."""
-        devices = sum(len(each.spec.devices) for each in self.slices)
-        asks = sum(1 for _ in self.asks())
+        devices, asks = self.surveys.size(self.slices), sum(1 for _ in self.asks())
         each = min(1.0, (_DEVICES_OF_A_STEP_ITSELF + devices) / _DEVICES_OF_A_WHOLE_STEP)
         table = devices * asks // _CELLS_OF_A_STEP if len(work.stages) > 1 else 0
         plain = work.steps * min(1.0, 2 * each)
@@ -312,6 +321,14 @@ class World(Struct, frozen=True, eq=False):
         Worlds with the same changes to their claims, or slices, or whatever, share these, and all that is known of
         them.
         """
+        worlds, key = self.surveys.worlds, (id(self), change)
+        known = worlds.get(key)
+        if known is None:
+            # The world is kept, so that no other object gets its id.
+            known = worlds[key] = self, self._edited(change, edit)
+        return known[1]
+
+    def _edited(self, change: Hashable, edit: Callable[[World], World]) -> World:
         parts = self.surveys.edited(self, change, edit)
         if all(map(is_, parts, _parts(self))):
             return self
