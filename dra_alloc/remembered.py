@@ -7,7 +7,7 @@ finds it gone finds it out again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import lru_cache, wraps
 from threading import Lock
 from typing import Any, Final, Generic, TypeVar, cast
@@ -35,21 +35,38 @@ class Remembered(Generic[K, V]):
         self._left = most
         self._lock = Lock()
         self._found: dict[K, V] = {}
+        #: Those that are not 1.
         self._weights: dict[K, int] = {}
         self.get = self._found.get
 
     def put(self, key: K, value: V, weight: int = 1) -> V:
         """Remember a value, unless one is there; return the one that counts."""
         with self._lock:
-            found = self._found.setdefault(key, value)
-            if found is value and key not in self._weights:
-                self._weights[key] = weight
+            known = self._found
+            before = len(known)
+            found = known.setdefault(key, value)
+            if len(known) > before:
+                if weight != 1:
+                    self._weights[key] = weight
                 self._left -= weight
-                while self._left < 0 and len(self._weights) > 1:
-                    oldest = next(iter(self._weights))
-                    self._left += self._weights.pop(oldest)
-                    del self._found[oldest]
+                self._forget()
         return found
+
+    def put_all(self, values: Mapping[K, V]) -> None:
+        """Remember values of weight 1 under keys that are new, and under known ones what is there or its equal."""
+        with self._lock:
+            known = self._found
+            before = len(known)
+            known.update(values)
+            self._left -= len(known) - before
+            self._forget()
+
+    def _forget(self) -> None:
+        """Let go of what was put first until the rest is no more than may be there."""
+        while self._left < 0 and len(self._found) > 1:
+            oldest = next(iter(self._found))
+            self._left += self._weights.pop(oldest, 1)
+            del self._found[oldest]
 
     def clear(self) -> None:
         """Forget all."""

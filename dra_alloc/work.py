@@ -87,6 +87,8 @@ class Purse:
 
 
 _PURSE: Final[ContextVar[Purse | None]] = ContextVar("purse", default=None)
+#: Something true if there is a purse to pay from.
+is_counted: Final[Callable[[], object]] = _PURSE.get
 
 
 def spend(units: int) -> None:

@@ -79,11 +79,13 @@ class DeviceColumns:
         groups = self._grouped(program.reads)
         answers = self.interner.answers(program)
         by_group: list[Outcome] = []
+        new: dict[Row, Outcome] = {}
         for row, first in zip(groups.rows, groups.firsts, strict=True):
             answer = answers.get(row)
             if answer is None:
-                answer = answers.put(row, _answer(program, self.devices[first]))
+                answer = new[row] = _answer(program, self.devices[first])
             by_group.append(answer)
+        answers.put_all(new)
         if not self._problems:
             return [by_group[group] for group in groups.members]
         return [

@@ -135,7 +135,6 @@ class SliceRow:
         "_consumed",
         "_devices",
         "_outline",
-        "_plain",
         "columns",
         "driver",
         "generation",
@@ -180,7 +179,6 @@ class SliceRow:
         self.layout = layout
         self._outline = None if layout is None else layout.outline
         self._consumed: frozenset[tuple[str, str]] | None = None
-        self._plain: bool | None = None
 
     @property
     def devices(self) -> tuple[DeviceRow, ...]:
@@ -201,13 +199,7 @@ class SliceRow:
     @property
     def plain(self) -> bool:
         """Return whether rules see nothing of devices but attributes, and plain capacity that is no debt."""
-        found = self._plain
-        if found is None:
-            devices = self.wire.spec.devices
-            found = self.outline.simple and not self.taint_rules
-            amounts = (each.value.nano for device in devices for each in device.capacity.values())
-            found = self._plain = found and all(amount >= 0 for amount in amounts)
-        return found
+        return self.outline.simple and not self.taint_rules
 
     @property
     def consumed(self) -> frozenset[tuple[str, str]]:

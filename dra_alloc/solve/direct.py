@@ -220,11 +220,15 @@ def alone(survey: Survey, row: SliceRow, admitted: Admitted, busy: int) -> tuple
     if plan is None:
         return None
     key = plan.lens.signature(row)
-    found = None if key in plan.boards else _path(survey, admitted, key, (row,), busy)
-    if found is not None:
-        return found
-    board = survey.board_alone(row, plan)
-    return None if board is None else decide(board, busy & board.relevant, admitted, (row,))
+    if key not in plan.boards:
+        found = _path(survey, admitted, key, (row,), busy)
+        if found is not None:
+            return found
+    board = survey.board_alone(row, plan, key)
+    if board is None:
+        return None
+    busy &= board.relevant
+    return board.answers.get(busy) or decide(board, busy, admitted, (row,))
 
 
 def _path(

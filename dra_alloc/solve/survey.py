@@ -192,10 +192,12 @@ class Survey:
         if found is None:
             text = tuple([content(claim) for claim in claims])
             self._make_room()
-            alike = self._alike.get(text) or self._admit(claims)
+            alike = self._alike.get(text)
             if alike is None:
-                return None
-            self._alike.put(text, alike)
+                alike = self._admit(claims)
+                if alike is None:
+                    return None
+                self._alike.put(text, alike)
             # The claims are kept, so that no others come by the same ids.
             found = self._admitted.put(key, alike.of(claims))
         return found
@@ -316,7 +318,8 @@ class Survey:
     def board_of(self, pools: Sequence[Pool], plan: Plan) -> Board | None:
         """Return the board of the pools for a shape."""
         if len(pools) == 1 and len(pools[0].slices) == 1:
-            return self.board_alone(pools[0].slices[0], plan)
+            row = pools[0].slices[0]
+            return self.board_alone(row, plan, plan.lens.signature(row))
         key = self.key_of(pools, plan)
         found: Board | None = plan.boards.get(key, _UNSEEN)
         if found is _UNSEEN:
@@ -329,11 +332,10 @@ class Survey:
             return plan.lens.signature(pools[0].slices[0])
         return tuple([plan.signatures.get(pool) or _signatures(pool, plan) for pool in pools])
 
-    def board_alone(self, row: SliceRow, plan: Plan) -> Board | None:
-        """Return the board of a slice by itself for a shape."""
-        key = plan.lens.signature(row)
-        found: Board | None = plan.boards.get(key, _UNSEEN)
-        return self._put_together((row,), plan, key) if found is _UNSEEN else found
+    def board_alone(self, row: SliceRow, plan: Plan, signature: int) -> Board | None:
+        """Return the board of a slice with this signature by itself for a shape."""
+        found: Board | None = plan.boards.get(signature, _UNSEEN)
+        return self._put_together((row,), plan, signature) if found is _UNSEEN else found
 
     def alike(self, row: SliceRow, plan: Plan) -> int | None:
         """Return what slices have in common that are the same to a shape; None for one that is special."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import total_ordering
+from operator import attrgetter
 from typing import Any, Final, NoReturn
 
 from pydantic import GetCoreSchemaHandler
@@ -229,7 +231,13 @@ class Quantity:
         )
 
 
+def is_debt(amounts: Iterable[Quantity]) -> bool:
+    """Return whether one of some amounts is less than nothing, without a call in Python for each."""
+    return min(map(_UNSCALED, amounts), default=0) < 0
+
+
 _set: Final = object.__setattr__
+_UNSCALED: Final = attrgetter("_unscaled")
 
 _BLANKS: Final = " \u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 """What Go trims around a JSON string, without the control characters that JSON text cannot hold raw."""

@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from dra_alloc.api import Device, DeviceAttribute
+from dra_alloc.api.amounts.quantity import is_debt
 from dra_alloc.api.devices import has_lists
 
 
@@ -18,7 +19,7 @@ class Outline(NamedTuple):
 
     `repeats`: two have the same name. `consumes`: some consume counters.
     `waits`: some have binding conditions. `simple`: none has more than
-    attributes and capacity without request policies. `versions`: those of all
+    attributes and capacity without request policies that is no debt. `versions`: those of all
     attributes that are versions; None is among them if other attributes than
     plain texts, numbers, booleans and versions need a look.
     """
@@ -44,8 +45,9 @@ def outline_of(
     consumes = not simple and any(map(_CONSUMES, devices))
     waits = not simple and any(map(_WAITS, devices))
     if simple:
-        policies = [each.request_policy for device in devices for each in device.capacity.values()]
-        simple = policies.count(None) == len(policies)
+        capacities = [each for device in devices for each in device.capacity.values()]
+        policies = list(map(_POLICY, capacities))
+        simple = policies.count(None) == len(policies) and not is_debt(map(_AMOUNT, capacities))
     return Outline(repeats, consumes, waits, simple, versions)
 
 
@@ -62,6 +64,8 @@ def versions_of(attributes: Iterable[DeviceAttribute]) -> frozenset[str | None]:
 
 #: Of a device that has none of what follows.
 _NOTHING: Final = ((), (), (), None)
+_POLICY: Final = attrgetter("request_policy")
+_AMOUNT: Final = attrgetter("value")
 _CONSUMES: Final = attrgetter("consumes_counters")
 _WAITS: Final = attrgetter("binding_conditions")
 _SPECIAL: Final = attrgetter("consumes_counters", "binding_conditions", "taints", "allow_multiple_allocations")
