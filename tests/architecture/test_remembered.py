@@ -25,7 +25,7 @@ KEPT = {
     "manifest.convert.conversion.reshape": "models by version",
     "manifest.convert.conversion.without_later": "models by version",
     "manifest.make.field_releases.known_in": "models by release, none newer than the newest known",
-    "manifest.make.inspection._bounded": "models",
+    "manifest.make.inspection._crowding": "models",
     "manifest.make.records._decoder": "no arguments",
     "manifest.make.records.record_of": "models",
     "manifest.make.schema.schema_of": "models",

@@ -39,11 +39,13 @@ def rewrite(value: Any, path: tuple[str, ...], rule: Rule, *, nulls: bool = Fals
     if step == "*":
         if not isinstance(value, list):
             return value
-        members = ({} if member is None and nulls else member for member in value)
-        return [rewrite(member, rest, rule, nulls=nulls) for member in members]
-    if not isinstance(value, dict) or value.get(step) is None:
+        if nulls and None in value:
+            value = [{} if member is None else member for member in value]
+        return [rewrite(member, rest, rule, nulls=nulls) for member in value]
+    if not isinstance(value, dict) or (before := value.get(step)) is None:
         return value
-    return {**value, step: rewrite(value[step], rest, rule, nulls=nulls)}
+    after = rewrite(before, rest, rule, nulls=nulls)
+    return value if after is before else {**value, step: after}
 
 
 def _nest_request(request: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ fields are gone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 from dra_alloc.api import Quantity, QuantityError
@@ -56,31 +56,34 @@ def inspect(value: Any, shape: ObjectType, nesting: int) -> tuple[Any, tuple[Fla
 
 def crowded(value: Any, shape: SchemaType) -> bool:
     """Return whether a list or map has more members than any server stores, so that nothing is to be made of them."""
-    if isinstance(shape, MapType):
-        return isinstance(value, dict) and shape.crowd is not None and len(value) >= shape.crowd
-    if isinstance(shape, ListType):
-        if not isinstance(value, list):
-            return False
-        if shape.crowd is not None and len(value) >= shape.crowd:
-            return True
-        return _is_bounded(shape.item) and any(crowded(member, shape.item) for member in value)
-    if not isinstance(shape, ObjectType) or not isinstance(value, dict):
-        return False
-    return any(crowded(value.get(name), inner) for name, inner in _bounded(shape))
+    found = _crowding(shape)
+    return found is not None and found(value)
 
 
 @cache
-def _bounded(shape: ObjectType) -> tuple[tuple[str, SchemaType], ...]:
-    """Return the members of an object with lists and maps of limited length in them."""
-    return tuple((name, inner) for name, inner in shape.fields.items() if _is_bounded(inner))
+def _crowding(shape: SchemaType) -> Callable[[Any], bool] | None:
+    """Return what tells that of a value; None for a shape without lists and maps of limited length in it."""
+    if isinstance(shape, Leaf):
+        return None
+    if isinstance(shape, ObjectType):
+        members = {name: found for name, inner in shape.fields.items() if (found := _crowding(inner)) is not None}
+        return partial(_in_members, members) if members else None
+    inside, kind = (_crowding(shape.item), list) if isinstance(shape, ListType) else (None, dict)
+    most = shape.crowd
+    if most is None:
+        return None if inside is None else lambda value: isinstance(value, kind) and any(map(inside, value))
+    return lambda value: (
+        isinstance(value, kind) and (len(value) >= most or (inside is not None and any(map(inside, value))))
+    )
 
 
-def _is_bounded(shape: SchemaType) -> bool:
-    if isinstance(shape, ListType):
-        return shape.crowd is not None or _is_bounded(shape.item)
-    if isinstance(shape, MapType):
-        return shape.crowd is not None
-    return isinstance(shape, ObjectType) and bool(_bounded(shape))
+def _in_members(members: Mapping[str, Callable[[Any], bool]], value: Any) -> bool:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            found = members.get(name)
+            if found is not None and found(member):
+                return True
+    return False
 
 
 @dataclass(slots=True)
