@@ -30,10 +30,14 @@ def content(claim: ResourceClaim) -> Hashable:
 
 def _plain(request: DeviceRequest) -> Hashable:
     """Return the content of a request that has nothing unusual; None for others."""
-    given: list[AnyRequest] = [] if request.exactly is None else [request.exactly]
-    asked = [_asked(each) for each in [*given, *request.first_available]]
-    names = [each.name for each in request.first_available]
-    return None if None in asked else (request.name, tuple(names), tuple(asked))
+    exactly, others = request.exactly, request.first_available
+    asked = None if exactly is None else _asked(exactly)
+    if not others:
+        return None if asked is None else (request.name, asked)
+    either = [_asked(each) for each in others]
+    if None in either or (asked is None and exactly is not None):
+        return None
+    return request.name, asked, tuple([each.name for each in others]), tuple(either)
 
 
 def _asked(asked: AnyRequest) -> Hashable:
@@ -44,7 +48,7 @@ def _asked(asked: AnyRequest) -> Hashable:
     capacity = None
     if asked.capacity is not None:
         capacity = tuple([(name, exact(amount)) for name, amount in asked.capacity.requests.items()])
-    tolerations = tuple([_TOLERATED(each) for each in asked.tolerations])
+    tolerations = tuple([_TOLERATED(each) for each in asked.tolerations]) if asked.tolerations else ()
     numbers = asked.allocation_mode, asked.count, getattr(asked, "admin_access", None)
     return asked.device_class_name, numbers, tuple(selectors), capacity, tolerations
 

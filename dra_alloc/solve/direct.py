@@ -87,6 +87,7 @@ class Direct:
         self._survey = survey
         self._occupancy = occupancy
         self._usage = usage
+        self._as_seen = survey.profile.shows(Trait.POOLS_AS_SEEN)
         # Stands for the state of allocation, which nothing that outlives it may keep.
         self._state = object()
 
@@ -104,9 +105,8 @@ class Direct:
 
     def admitted(self, claims: Sequence[ResourceClaim]) -> Admitted | None:
         """Return the claims as rows, as far as no node has a say in that; None where they cannot be answered for."""
-        if self._survey.profile.shows(Trait.POOLS_AS_SEEN):
-            return None  # whose claims have no shape: nothing need be known of them
-        return self._survey.admitted(claims)
+        # Claims have no shape where pools are as seen: nothing need be known of them.
+        return None if self._as_seen else self._survey.admitted(claims)
 
     def answer(self, node: Node, claims: Sequence[ResourceClaim], steps: int | None) -> Answer | None:
         """
@@ -240,11 +240,7 @@ def _path(
     None where that does not tell, or such slices are asked about so often that a board is worth its while.
     """
     plan, paths = admitted.plan, survey.paths
-    if plan is None or plan.every or not all(row.node_name for row in slices):
-        # Of slices that many nodes see it is better to know all.
-        return None
-    if plan.entangled and 2 * plan.least >= sum([len(row.wire.spec.devices) for row in slices]):
-        # Most devices are looked at anyway, and those that go together are seldom the first.
+    if plan is None or plan.every:
         return None
     looks = 0
     known = paths.get((plan, key))
@@ -252,6 +248,12 @@ def _path(
         looks, before, found = known
         if before == busy or looks >= _LOOKS:
             return found if before == busy else None
+    elif not all(row.node_name for row in slices):
+        # Of slices that many nodes see it is better to know all.
+        return None
+    elif plan.entangled and 2 * plan.least >= sum([len(row.wire.spec.devices) for row in slices]):
+        # Most devices are looked at anyway, and those that go together are seldom the first.
+        return None
     choice = first_path(plan.shape, plan.judges, plan.constraints, slices, busy)
     found = None if choice is None else _along(choice, busy, admitted, slices)
     if len(paths) >= _MOST_PATHS:

@@ -204,7 +204,7 @@ class Survey:
 
     def _make_room(self) -> None:
         """Forget the oldest plans if all together have come to take too much."""
-        self._unlooked += 1 + len(self.inventory.slices)
+        self._unlooked += 1 + len(self.inventory.rows)
         if self._unlooked < _BETWEEN_LOOKS:
             return
         self._unlooked = 0
@@ -351,7 +351,7 @@ class Survey:
         signature = plan.lens.signature(row)
         found: Part | None = plan.parts.get(signature, _UNSEEN)
         if found is _UNSEEN:
-            if len(plan.parts) > _MOST_PARTS + 4 * len(self.inventory.slices):
+            if len(plan.parts) > _MOST_PARTS + 4 * len(self.inventory.rows):
                 # Most are of slices that are not there any more.
                 plan.forget()
             made = make_part(row, plan.judges, plan.constraints)
