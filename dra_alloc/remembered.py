@@ -15,7 +15,7 @@ from weakref import ref
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-Asked = TypeVar("Asked", bound=Callable[..., Any])
+_Asked = TypeVar("_Asked", bound=Callable[..., Any])
 
 #: Texts that nothing in the API is longer than, nearly; of others nothing is remembered.
 _SHORT: Final = 512
@@ -127,16 +127,16 @@ def of_objects(asked: Callable[[K], V]) -> Callable[[K], V]:
     return answer
 
 
-def of_short_texts(most: int) -> Callable[[Asked], Asked]:
+def of_short_texts(most: int) -> Callable[[_Asked], _Asked]:
     """Return what makes a function of a text remember its latest answers, those for texts as long as honest ones."""
 
-    def remembering(asked: Asked) -> Asked:
+    def remembering(asked: _Asked) -> _Asked:
         known = lru_cache(maxsize=most)(asked)
 
         @wraps(asked)
         def answer(text: str, **how: Any) -> Any:
             return known(text, **how) if len(text) <= _SHORT else asked(text, **how)
 
-        return cast(Asked, answer)
+        return cast(_Asked, answer)
 
     return remembering

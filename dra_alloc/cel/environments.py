@@ -159,7 +159,7 @@ class Match(NamedTuple):
 
 
 MatchKey = tuple[str, bool, tuple[CelType, ...]]
-Candidates = Mapping[tuple[str, bool, int], tuple[Candidate, ...]]
+_Candidates = Mapping[tuple[str, bool, int], tuple[Candidate, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class Declarations:
 
     settings: EnvironmentKey
     functions: Mapping[str, Function]
-    candidates: Candidates
+    candidates: _Candidates
     macros: Mapping[tuple[str, int, bool], Macro]
     types: Mapping[str, CelType]
     variables: Mapping[str, CelType]

@@ -13,14 +13,14 @@ from dra_alloc.manifest.read.inputs import InputBytes
 from dra_alloc.manifest.read.raw import RawDocument
 
 #: Takes the name of an input and the share of it that was read; 1 when it is done with, however it ended.
-Report = Callable[[str, float], None]
+_Report = Callable[[str, float], None]
 
-_REPORT: Final[ContextVar[Report | None]] = ContextVar("report", default=None)
+_REPORT: Final[ContextVar[_Report | None]] = ContextVar("report", default=None)
 _EVERY: Final = 64
 
 
 @contextmanager
-def reporting(report: Report) -> Iterator[None]:
+def reporting(report: _Report) -> Iterator[None]:
     """Have loads inside the block, in this thread, report how far they have come."""
     token = _REPORT.set(report)
     try:
@@ -35,7 +35,7 @@ def watched(raws: Iterator[RawDocument], source: InputBytes) -> Iterator[RawDocu
     return raws if report is None else _reported(raws, source, report)
 
 
-def _reported(raws: Iterator[RawDocument], source: InputBytes, report: Report) -> Iterator[RawDocument]:
+def _reported(raws: Iterator[RawDocument], source: InputBytes, report: _Report) -> Iterator[RawDocument]:
     size, lines = max(len(source.data), 1), source.data.count(b"\n") + 1
     read = 0
     try:

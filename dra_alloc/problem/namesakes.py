@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dra_alloc.problem.devices import PoolKey, SliceRow
 
 #: A slice, and the place of a device in it.
-Seat = tuple[SliceRow, int]
+_Seat = tuple[SliceRow, int]
 
 
 class Namesakes:
@@ -21,9 +21,9 @@ class Namesakes:
 
     def __init__(self, by_pool: Mapping[PoolKey, Sequence[SliceRow]]) -> None:
         self._by_pool = by_pool
-        self._known: dict[PoolKey, dict[str, list[Seat]]] = {}
+        self._known: dict[PoolKey, dict[str, list[_Seat]]] = {}
 
-    def of(self, row: SliceRow, place: int) -> Sequence[Seat]:
+    def of(self, row: SliceRow, place: int) -> Sequence[_Seat]:
         """Return all places of the device in the slices of its pool, this one included."""
         known = self._known.get(row.pool)
         if known is None:
@@ -31,9 +31,9 @@ class Namesakes:
         return (known.get(row.wire.spec.devices[place].name) if known else None) or ((row, place),)
 
 
-def _repeated(rows: Iterable[SliceRow]) -> dict[str, list[Seat]]:
+def _repeated(rows: Iterable[SliceRow]) -> dict[str, list[_Seat]]:
     """Return the places of devices that have more than one."""
-    seats: dict[str, list[Seat]] = {}
+    seats: dict[str, list[_Seat]] = {}
     for row in rows:
         for place, device in enumerate(row.wire.spec.devices):
             seats.setdefault(device.name, []).append((row, place))

@@ -17,7 +17,7 @@ from dra_alloc.manifest import Workload
 from dra_alloc.manifest.kinds import QUEUEING, no_match
 from dra_alloc.pods.workloads.reading import value_at
 
-Model = TypeVar("Model", bound=KubeModel)
+_Model = TypeVar("_Model", bound=KubeModel)
 #: Objects with what is wrong with them, to be told with where they were read.
 Wrong = list[tuple[Workload, Problem]]
 
@@ -148,7 +148,7 @@ class ObjectReading:
                 self.complain(f"{path}[{name}]", str(error))
         return amounts
 
-    def model(self, path: str, kind: type[Model]) -> Model | None:
+    def model(self, path: str, kind: type[_Model]) -> _Model | None:
         """Return an object of the API."""
         try:
             return kind.from_wire(value_at(self.body, path))
@@ -156,6 +156,6 @@ class ObjectReading:
             self.complain(path, f"is no {kind.__name__}")
             return None
 
-    def models(self, path: str, kind: type[Model]) -> tuple[Model, ...]:
+    def models(self, path: str, kind: type[_Model]) -> tuple[_Model, ...]:
         """Return a list of objects of the API."""
         return tuple(found for each in self.places(path) if (found := self.model(each, kind)) is not None)

@@ -16,11 +16,11 @@ from dra_alloc.rules.facts import Agree, Fact
 
 #: Groups of a device on one counter set, or what several of them have in common; a device without groups has the
 #: group None, so that only its like goes with it.
-Groups: TypeAlias = frozenset[str | None]
-_NO_GROUPS: Final[Groups] = frozenset((None,))
+_Groups: TypeAlias = frozenset[str | None]
+_NO_GROUPS: Final[_Groups] = frozenset((None,))
 
 
-def held_groups(pool: Pool, usage: Usage) -> dict[str, Groups]:
+def held_groups(pool: Pool, usage: Usage) -> dict[str, _Groups]:
     """
     Return by counter set what the allocated devices of a pool have in common; nothing goes with an empty set.
 
@@ -29,7 +29,7 @@ def held_groups(pool: Pool, usage: Usage) -> dict[str, Groups]:
 
     Spec: GROUP-3.
     """
-    held: dict[str, Groups] = {}
+    held: dict[str, _Groups] = {}
     for device in (*pool.devices, *pool.elsewhere):
         if not device.wire.consumes_counters or not usage.touches(device.key):
             continue
@@ -42,13 +42,13 @@ def held_groups(pool: Pool, usage: Usage) -> dict[str, Groups]:
     return held
 
 
-def _groups(names: Sequence[str]) -> Groups:
+def _groups(names: Sequence[str]) -> _Groups:
     return frozenset(names) if names else _NO_GROUPS
 
 
-def _own_groups(device: DeviceRow) -> dict[str, Groups]:
+def _own_groups(device: DeviceRow) -> dict[str, _Groups]:
     """Return the device's groups by counter set; one that it names twice has what both have in common."""
-    own: dict[str, Groups] = {}
+    own: dict[str, _Groups] = {}
     for use in device.wire.consumes_counters:
         groups = _groups(use.compatibility_groups)
         own[use.counter_set] = own.get(use.counter_set, groups) & groups
@@ -73,18 +73,18 @@ class CompatibilityGroups(Rule):
         self._context = context
         self._sharing = profile.shares
         self._pools: Mapping[PoolKey, Pool] = {pool.key: pool for pool in context.pools}
-        self._held: dict[PoolKey, dict[str, Groups]] = {}
-        self._own: dict[DeviceRow, dict[str, Groups]] = {}
-        self._common: dict[tuple[PoolKey, str], Groups] = {}
-        self._trail: list[dict[tuple[PoolKey, str], Groups | None]] = []
+        self._held: dict[PoolKey, dict[str, _Groups]] = {}
+        self._own: dict[DeviceRow, dict[str, _Groups]] = {}
+        self._common: dict[tuple[PoolKey, str], _Groups] = {}
+        self._trail: list[dict[tuple[PoolKey, str], _Groups | None]] = []
 
-    def _held_in(self, pool: PoolKey) -> Mapping[str, Groups]:
+    def _held_in(self, pool: PoolKey) -> Mapping[str, _Groups]:
         known = self._held.get(pool)
         if known is None:
             known = self._held[pool] = held_groups(self._pools[pool], self._context.usage)
         return known
 
-    def _groups_of(self, device: DeviceRow) -> Mapping[str, Groups]:
+    def _groups_of(self, device: DeviceRow) -> Mapping[str, _Groups]:
         known = self._own.get(device)
         if known is None:
             known = self._own[device] = _own_groups(device)
@@ -95,11 +95,11 @@ class CompatibilityGroups(Rule):
             return False
         return self._context.usage.shares(device.key) or device.key in self._context.in_flight
 
-    def _together(self, device: DeviceRow) -> dict[tuple[PoolKey, str], Groups]:
+    def _together(self, device: DeviceRow) -> dict[tuple[PoolKey, str], _Groups]:
         """Return by counter set what would be in common with the device."""
         pool = device.slice.pool
         held = self._held_in(pool)
-        made: dict[tuple[PoolKey, str], Groups] = {}
+        made: dict[tuple[PoolKey, str], _Groups] = {}
         for counter_set, groups in self._groups_of(device).items():
             before = self._common.get((pool, counter_set), held.get(counter_set, groups))
             made[pool, counter_set] = before & groups
@@ -132,7 +132,7 @@ class CompatibilityGroups(Rule):
         return not row.outline.consumes
 
     def encode(self, asks: Sequence[Ask], devices: Sequence[DeviceRow]) -> Iterable[Fact]:
-        concerned: dict[tuple[PoolKey, str], dict[DeviceRow, Groups]] = {}
+        concerned: dict[tuple[PoolKey, str], dict[DeviceRow, _Groups]] = {}
         for device in devices:
             if device.wire.consumes_counters and not self._is_further_share(device):
                 for key, groups in self._together(device).items():
@@ -159,7 +159,7 @@ class CompatibilityGroups(Rule):
         return super().why(ask, device)
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
-        common: dict[tuple[PoolKey, str], Groups] = {}
+        common: dict[tuple[PoolKey, str], _Groups] = {}
         usage = self._context.usage
         for _, device in picks:
             if device.shareable and self._sharing and usage.shares(device.key):

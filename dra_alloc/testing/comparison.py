@@ -16,7 +16,7 @@ from dra_alloc.profiles import Feature, Trait, profile
 from dra_alloc.rules import PANICS
 
 Json = dict[str, Any]
-Answer = Callable[[Json], Json]
+_Answer = Callable[[Json], Json]
 
 #: What upstream answers differently from run to run, and what is compared instead.
 RANDOM_IN_UPSTREAM: Final[Mapping[str, str]] = {
@@ -102,7 +102,7 @@ def _same(one: Json, other: Json) -> bool:
     return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def compare(request: Json, upstream: Mapping[str, Any], answer: Answer, *, steps: bool = True) -> Agreement:
+def compare(request: Json, upstream: Mapping[str, Any], answer: _Answer, *, steps: bool = True) -> Agreement:
     """
     Return whether our answer to the request is upstream's.
 

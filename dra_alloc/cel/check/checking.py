@@ -87,7 +87,7 @@ class Scope:
 
 
 #: Which issues came from under a node, from and to, and how many type variables it took.
-Span = tuple[int, int, int]
+_Span = tuple[int, int, int]
 
 
 @dataclass(slots=True)
@@ -102,7 +102,7 @@ class CheckState:
     calls: dict[int, Resolved] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
     dropped: int = 0
-    spans: dict[int, Span] = field(default_factory=dict)
+    spans: dict[int, _Span] = field(default_factory=dict)
     doubtful: bool = False
     scope: Scope | None = None
     depth: int = 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-Kind = Literal[
+_Kind = Literal[
     "any",
     "bool",
     "bytes",
@@ -52,7 +52,7 @@ class CelType:
     is plain to see if the type is `ground`: no type variable, not nullable.
     """
 
-    kind: Kind
+    kind: _Kind
     name: str
     params: tuple[CelType, ...] = ()
     nullable: bool = False
@@ -78,7 +78,7 @@ class CelType:
     def __hash__(self) -> int:
         return self._hash
 
-    def __reduce__(self) -> tuple[type[CelType], tuple[Kind, str, tuple[CelType, ...], bool]]:
+    def __reduce__(self) -> tuple[type[CelType], tuple[_Kind, str, tuple[CelType, ...], bool]]:
         """Make the type anew where it arrives: texts hash differently in every process."""
         return CelType, (self.kind, self.name, self.params, self.nullable)
 

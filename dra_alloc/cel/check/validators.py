@@ -81,10 +81,10 @@ def _examined(checked: Checked) -> list[tuple[Node, bool]]:
     return found
 
 
-Report = Callable[[Node, str], None]
+_Report = Callable[[Node, str], None]
 
 
-def _call(node: Call, checked: Checked, functions: Mapping[str, Function], report: Report) -> None:
+def _call(node: Call, checked: Checked, functions: Mapping[str, Function], report: _Report) -> None:
     resolved = checked.calls.get(node.id)
     if resolved is None:
         return
@@ -125,7 +125,7 @@ def _pattern(value: Any) -> bool:
     return True
 
 
-def _mismatch(node: Node, expected: CelType, found: CelType, report: Report) -> None:
+def _mismatch(node: Node, expected: CelType, found: CelType, report: _Report) -> None:
     report(node, f"expected type '{checker_name(expected)}' but found '{checker_name(found)}'")
 
 
@@ -145,7 +145,7 @@ def _unwrapped(kind: CelType, optional: bool) -> CelType:
     return kind.params[0]
 
 
-def _list(node: ListNode, checked: Checked, report: Report) -> None:
+def _list(node: ListNode, checked: Checked, report: _Report) -> None:
     expected: CelType | None = None
     for index, element in enumerate(node.elements):
         kind = _unwrapped(checked.types[element.id], index in node.optional)
@@ -156,7 +156,7 @@ def _list(node: ListNode, checked: Checked, report: Report) -> None:
             return
 
 
-def _map(node: MapNode, checked: Checked, report: Report) -> None:
+def _map(node: MapNode, checked: Checked, report: _Report) -> None:
     keys: CelType | None = None
     values: CelType | None = None
     for entry in node.entries:

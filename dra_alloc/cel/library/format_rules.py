@@ -27,7 +27,7 @@ from dra_alloc.cel.library.percent import BadUrl
 from dra_alloc.cel.library.time_values import civil, days_of
 from dra_alloc.cel.library.url_parse import parse_request_uri
 
-Check = Callable[[str], list[str]]
+_Check = Callable[[str], list[str]]
 _OLD_LABEL: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
 
 
@@ -55,7 +55,7 @@ def _too_long(text: str, limit: int, unit: str) -> list[str]:
     return [f"must be no more than {limit} {unit}"] if len(text.encode()) > limit else []
 
 
-def _checked(limit: int, pattern: str, rule: str, unit: str = "characters") -> Check:
+def _checked(limit: int, pattern: str, rule: str, unit: str = "characters") -> _Check:
     form = re.compile(pattern)
 
     def check(text: str) -> list[str]:
@@ -69,7 +69,7 @@ _label: Final = _checked(MAX_LABEL, LABEL, LABEL_TEXT)
 dns1035_label: Final = _checked(MAX_LABEL, _OLD_LABEL, _OLD_LABEL_RULE)
 
 
-def _subdomain(unit: str) -> Check:
+def _subdomain(unit: str) -> _Check:
     return _checked(MAX_SUBDOMAIN, SUBDOMAIN, SUBDOMAIN_TEXT, unit)
 
 
@@ -85,12 +85,12 @@ def dns1123_label(text: str) -> list[str]:
     return problems
 
 
-def label_value(words: Words) -> Check:
+def label_value(words: Words) -> _Check:
     """The check of label values; empty is fine."""
     return _checked(MAX_LABEL, VALUE, VALUE_TEXT, words.unit)
 
 
-def prefix(check: Check) -> Check:
+def prefix(check: _Check) -> _Check:
     """`check` for what a generated name starts with: a dash at the end hides the character before it."""
 
     def masked(text: str) -> list[str]:
@@ -99,7 +99,7 @@ def prefix(check: Check) -> Check:
     return masked
 
 
-def qualified_name(words: Words) -> Check:
+def qualified_name(words: Words) -> _Check:
     """The check of names with an optional domain before a slash."""
     subdomain = _subdomain(words.unit)
     whole = f"{words.key} {KEY_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"

@@ -27,7 +27,7 @@ _PROBLEMS: Final = 3
 #: A longer line is no request: its objects would take many times as much.
 LONGEST_LINE: Final = 1 << 24
 
-Model = TypeVar("Model", bound=KubeModel)
+_Model = TypeVar("_Model", bound=KubeModel)
 
 
 def lines_of(stream: BinaryIO) -> Iterator[bytes]:
@@ -101,7 +101,7 @@ def _check_depth(request: dict[str, Any]) -> None:
     raise InputError(f"{TOO_DEEP}: more than {DEFAULT_BUDGET.nesting} levels")
 
 
-def read_models(model: type[Model], values: Sequence[Any] | None, name: str) -> list[Model]:
+def read_models(model: type[_Model], values: Sequence[Any] | None, name: str) -> list[_Model]:
     """
     Return the objects of a list in the request; null is an empty one.
 
@@ -110,7 +110,7 @@ def read_models(model: type[Model], values: Sequence[Any] | None, name: str) -> 
     return [read_model(model, value, (name, position)) for position, value in enumerate(values or ())]
 
 
-def read_model(model: type[Model], value: Any, place: Path) -> Model:
+def read_model(model: type[_Model], value: Any, place: Path) -> _Model:
     """
     Return the object at a place of the request.
 

@@ -26,7 +26,7 @@ from yaml.events import (
 from dra_alloc.manifest.read.paths import Path
 from dra_alloc.manifest.read.yaml_scalars import ScalarError, map_key, resolve
 
-Member = TypeVar("Member")
+_Member = TypeVar("_Member")
 
 
 class Form(Enum):
@@ -96,7 +96,7 @@ class _Growing:
         self.put(node)
 
 
-def _with(members: Sequence[Member], member: Member) -> Sequence[Member]:
+def _with(members: Sequence[_Member], member: _Member) -> Sequence[_Member]:
     """Return members with one more; most nodes have none, and need no list."""
     if isinstance(members, list):
         members.append(member)

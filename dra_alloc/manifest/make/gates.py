@@ -19,7 +19,7 @@ from dra_alloc.api.devices import VALUE_LISTS, has_lists
 from dra_alloc.manifest.read.paths import key_path
 from dra_alloc.releases import Release, Span
 
-Model = TypeVar("Model")
+_Model = TypeVar("_Model")
 
 _ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "admin_access": ("DRAAdminAccess",),
@@ -98,8 +98,8 @@ class DroppedField(NamedTuple):
 
 
 def without_disabled(
-    value: Model, gates: Mapping[str, bool], path: str = "", *, release: Release
-) -> tuple[Model, tuple[DroppedField, ...]]:
+    value: _Model, gates: Mapping[str, bool], path: str = "", *, release: Release
+) -> tuple[_Model, tuple[DroppedField, ...]]:
     """
     Return a claim's devices or the spec of a class or slice without what a release's disabled gates take away.
 
@@ -112,7 +112,7 @@ def without_disabled(
     Spec: GATE-1.
     """
     dropped: list[DroppedField] = []
-    stored: Model = _stored(value, path, _off(frozenset(gate for gate, on in gates.items() if on), release), dropped)
+    stored: _Model = _stored(value, path, _off(frozenset(gate for gate, on in gates.items() if on), release), dropped)
     return stored, tuple(dropped)
 
 

@@ -37,7 +37,7 @@ _BOMS: Final = (
 
 _IF_SNAPSHOT: Final = "if it was a snapshot, make it again: dra-alloc snapshot pack"
 
-Input = str | os.PathLike[str]
+_Input = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class SkippedInput:
 
 
 def sources(
-    paths: Iterable[Input], stdin: BinaryIO | None, budget: ReadBudget
+    paths: Iterable[_Input], stdin: BinaryIO | None, budget: ReadBudget
 ) -> Iterator[InputBytes | SkippedInput | UnreadableInput]:
     """
     Yield the bytes behind each path, one at a time; a failure takes its place in the order.
@@ -120,7 +120,7 @@ def without_empty(
             yield UnreadableInput(Problem(said, Where(file=each.name), _IF_SNAPSHOT))
 
 
-def files_of(paths: Iterable[Input]) -> list[str]:
+def files_of(paths: Iterable[_Input]) -> list[str]:
     """Return the files that paths stand for, as `sources` reads them, in folders without what it passes over."""
     return [
         name

@@ -16,7 +16,7 @@ _NEAR: Final = "node(s) didn't match pod affinity rules"
 _APART: Final = "node(s) didn't match pod anti-affinity rules"
 _THEIRS: Final = "node(s) didn't satisfy existing pods anti-affinity rules"
 #: A label of nodes and one of its values.
-Domain = tuple[str, str]
+_Domain = tuple[str, str]
 
 
 def refused(attempt: Attempt) -> Mapping[int, Objection]:
@@ -44,7 +44,7 @@ def refused(attempt: Attempt) -> Mapping[int, Objection]:
 
 def _not_near(tenancy: Tenancy, pod: PodView) -> dict[int, Objection]:
     met = _meeting_all(tenancy, pod.near)
-    pairs: set[Domain] = set()
+    pairs: set[_Domain] = set()
     for key in {term.key for term in pod.near}:
         pairs.update((key, value) for value in _values(tenancy, key, met))
     alone = not pairs and all(term.matches(pod.namespace, pod.labels, tenancy.namespaces) for term in pod.near)

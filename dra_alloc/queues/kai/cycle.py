@@ -21,7 +21,7 @@ from dra_alloc.queues.standing import TRIED, GangStanding, KeptOut, Standing, ke
 #: The priority from which on nobody evicts a job.
 FIRM: Final = 100
 #: Finds places for pods of a job, all or none of them; None where that is not known.
-Place = Callable[["KaiJob", Sequence[int]], bool | None]
+_Place = Callable[["KaiJob", Sequence[int]], bool | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class KaiCycle:
         }
         return Holder(name, holdings, queue.account.parent)
 
-    def run(self, place: Place) -> tuple[KaiStanding, ...]:
+    def run(self, place: _Place) -> tuple[KaiStanding, ...]:
         """Return what becomes of each job, in the order given."""
         found: dict[int, KaiStanding] = {}
         later: dict[int, list[int]] = {}
@@ -197,7 +197,7 @@ class KaiCycle:
             return "queue-not-leaf", f"queue {job.queue} has queues below it, and jobs are in those at the end"
         return TRIED
 
-    def _turn(self, waiting: _Waiting, number: int, place: Place, found: dict[int, KaiStanding]) -> None:
+    def _turn(self, waiting: _Waiting, number: int, place: _Place, found: dict[int, KaiStanding]) -> None:
         """Try the next pods of a job, and let it wait its turn for more of them."""
         job, before = waiting.job, found.get(number)
         pods = next_pods(job.group, waiting.placed)

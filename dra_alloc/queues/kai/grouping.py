@@ -47,7 +47,7 @@ _CLASSES: Final = {"train": 50, "build-preemptible": 75, "build": 100, "inferenc
 _JOBSET: Final = "jobset.sigs.k8s.io"
 _LWS: Final = "leaderworkerset.sigs.k8s.io"
 
-Numbers = Sequence[int]
+_Numbers = Sequence[int]
 Pods = Sequence[ExpandedPod]
 
 
@@ -119,7 +119,7 @@ def kai_pods(pods: Pods, objects: KaiObjects, classes: Mapping[str, int]) -> Ite
         yield _with_all(found, numbers)
 
 
-def _with_all(found: KaiPods, numbers: Numbers) -> KaiPods:
+def _with_all(found: KaiPods, numbers: _Numbers) -> KaiPods:
     """Return pods placed together with none lost: where some are of no group of the tree, they are not tried."""
     if len(set(found.group.members())) == len(numbers):
         return found
@@ -188,7 +188,7 @@ def _skips(each: ExpandedPod) -> bool:
 
 
 def _attached(
-    name: str, first: ExpandedPod, of: tuple[Pods, Numbers], objects: KaiObjects, classes: Mapping[str, int]
+    name: str, first: ExpandedPod, of: tuple[Pods, _Numbers], objects: KaiObjects, classes: Mapping[str, int]
 ) -> KaiPods:
     pods, numbers = of
     group = objects.groups.get(name)
@@ -218,7 +218,7 @@ def _value(name: str, classes: Mapping[str, int]) -> int:
 
 
 def _of_owner(
-    kind: str, name: str, of: tuple[Pods, Numbers], objects: KaiObjects, classes: Mapping[str, int]
+    kind: str, name: str, of: tuple[Pods, _Numbers], objects: KaiObjects, classes: Mapping[str, int]
 ) -> KaiPods:
     pods, numbers = of
     first = pods[numbers[0]]
@@ -260,7 +260,7 @@ def _asked(annotations: Mapping[str, Any], objects: KaiObjects) -> TopologyConst
     return constrained(objects.topologies, name, required, preferred)
 
 
-def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], refusal: str) -> KaiPods:
+def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, _Numbers], refusal: str) -> KaiPods:
     """
     Return pods of a PodCliqueSet as the PodGang that they are: a group for each clique with its minAvailable.
 
@@ -285,13 +285,13 @@ def _of_gang(gang: PodGang | None, pods: KaiPods, of: tuple[Pods, Numbers], refu
     return replace(pods, name=name, group=group, created=created, against=against, gang=gang)
 
 
-def _body(of: tuple[Pods, Numbers]) -> Mapping[str, Any]:
+def _body(of: tuple[Pods, _Numbers]) -> Mapping[str, Any]:
     owner = of[0][of[1][0]].owner
     assert isinstance(owner, Workload)
     return owner.body
 
 
-def _all(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
+def _all(name: str, of: tuple[Pods, _Numbers]) -> GroupTree:
     """Return a group that needs all its pods, or as many as its scheduling policy says."""
     body = _body(of)
     said = value_at(body, "spec.runPolicy.schedulingPolicy.minAvailable")
@@ -305,7 +305,7 @@ def _all(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
     return tree_of(SubGroup(""), [each for each in below if each.name in by_path], by_path)
 
 
-def _job_set(of: tuple[Pods, Numbers], objects: KaiObjects) -> GroupTree:
+def _job_set(of: tuple[Pods, _Numbers], objects: KaiObjects) -> GroupTree:
     """Return a group for each replicated job, and below it one for each of its Jobs, with a domain that it asks for."""
     pods, numbers = of
     body = _body(of)
@@ -330,7 +330,7 @@ def _job_set(of: tuple[Pods, Numbers], objects: KaiObjects) -> GroupTree:
     return tree_of(SubGroup("", least_groups=least_groups), below, by_name)
 
 
-def _leader_workers(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
+def _leader_workers(name: str, of: tuple[Pods, _Numbers]) -> GroupTree:
     """Return a group of all, or, where workers start once the leader is ready, the leader first and then the others."""
     pods, numbers = of
     body = _body(of)
@@ -345,7 +345,7 @@ def _leader_workers(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
     return tree_of(SubGroup("", least_groups=1), below, by_name)
 
 
-def _ray(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
+def _ray(name: str, of: tuple[Pods, _Numbers]) -> GroupTree:
     """Return a group of a head and one of each kind of workers, with the least of each."""
     pods, numbers = of
     by_name: dict[str, list[int]] = {}
@@ -365,7 +365,7 @@ def _ray(name: str, of: tuple[Pods, Numbers]) -> GroupTree:
     return tree_of(SubGroup(""), below, by_name)
 
 
-_GROUPS: Final[Mapping[str, Callable[[str, tuple[Pods, Numbers]], GroupTree]]] = {
+_GROUPS: Final[Mapping[str, Callable[[str, tuple[Pods, _Numbers]], GroupTree]]] = {
     "LeaderWorkerSet": _leader_workers,
     **dict.fromkeys(("RayCluster", "RayJob", "RayService"), _ray),
     **dict.fromkeys(("PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "MPIJob"), _all),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-Path = tuple[str, ...]
+_Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class TopologyRequest:
 class DomainCounts:
     """So many pods in each domain of the lowest level, in the order of their names; or none, and why."""
 
-    counts: Mapping[Path, int] = field(default_factory=dict)
+    counts: Mapping[_Path, int] = field(default_factory=dict)
     against: str = ""
 
 
@@ -37,14 +37,14 @@ class DomainCounts:
 class _Domain:
     """A domain with the pods and slices that it has room for, and later gets."""
 
-    path: Path
+    path: _Path
     pods: int = 0
     slices: int = 0
     below: list[_Domain] = field(default_factory=list)
 
 
 def in_domains(
-    name: str, levels: Sequence[str], rooms: Mapping[Path, int], count: int, request: TopologyRequest
+    name: str, levels: Sequence[str], rooms: Mapping[_Path, int], count: int, request: TopologyRequest
 ) -> DomainCounts:
     """
     Return where pods of a set go in a topology; `rooms` are the pods that each domain of the lowest level has room for.
@@ -76,9 +76,9 @@ def in_domains(
     return DomainCounts({each.path: each.pods for each in sorted(found, key=lambda one: one.path) if each.pods})
 
 
-def _tree(rooms: Mapping[Path, int], depth: int) -> list[list[_Domain]]:
+def _tree(rooms: Mapping[_Path, int], depth: int) -> list[list[_Domain]]:
     """Return the domains level by level, the widest first, with the pods that they have room for."""
-    tree: list[dict[Path, _Domain]] = [{} for _ in range(depth)]
+    tree: list[dict[_Path, _Domain]] = [{} for _ in range(depth)]
     for path, room in sorted(rooms.items()):
         for number in range(depth):
             each = tree[number].get(path[: number + 1])

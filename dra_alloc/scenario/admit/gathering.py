@@ -27,7 +27,7 @@ from dra_alloc.scenario.refused.looking import Looking
 from dra_alloc.work import ran_out
 
 #: What a queue says of pods, beyond that, and whether their gang has enough.
-Admitted = tuple[QueueAdmission, QueueTold, bool]
+_Admitted = tuple[QueueAdmission, QueueTold, bool]
 _NOTHING: Final[Mapping[str, Any]] = FrozenMap()
 
 
@@ -189,7 +189,7 @@ class Gathered:
     def answer(
         self,
         listed: ListedPods,
-        admission: Admitted | None,
+        admission: _Admitted | None,
         alone: Mapping[int, SubjectAnswer],
     ) -> WorkloadAnswer:
         """Return what becomes of pods, which have no queue without `admission`."""

@@ -22,7 +22,7 @@ from dra_alloc.scenario.gang.shortfall import supposed
 from dra_alloc.scenario.prepare.subjects import Subject
 
 #: Whether a pod may be tried, and what is told that it has a place.
-Turn = tuple[Callable[[int], bool], Callable[[int], None]]
+_Turn = tuple[Callable[[int], bool], Callable[[int], None]]
 
 
 class _Refused(NamedTuple):
@@ -210,7 +210,7 @@ class Trying:
         return self._shapes[key]
 
     def as_far(
-        self, job: int, numbers: Sequence[int], enough: Callable[[set[int]], bool], turn: Turn
+        self, job: int, numbers: Sequence[int], enough: Callable[[set[int]], bool], turn: _Turn
     ) -> frozenset[int] | None:
         """
         Try pods one after the other; who finds no place is passed over.

@@ -22,7 +22,7 @@ _SEED: Final = 1
 #: CP-SAT computes in int64 and wants head-room below it.
 LARGEST: Final = 2**60
 
-Term = tuple[int, int]
+_Term = tuple[int, int]
 
 
 class SolveStatus(Enum):
@@ -100,11 +100,11 @@ class Model:
         self._variables.append(self._model.new_int_var(low, high, ""))
         return len(self._variables) - 1
 
-    def _sum(self, terms: Iterable[Term]) -> Any:
+    def _sum(self, terms: Iterable[_Term]) -> Any:
         pairs = [(self._variables[variable], amount) for variable, amount in terms]
         return self._cp_model.LinearExpr.weighted_sum([each for each, _ in pairs], [amount for _, amount in pairs])
 
-    def linear(self, terms: Iterable[Term], low: int | None, high: int | None) -> None:
+    def linear(self, terms: Iterable[_Term], low: int | None, high: int | None) -> None:
         """Hold the weighted sum between two limits; None is no limit."""
         total = self._sum(terms)
         self._model.add_linear_constraint(total, -LARGEST if low is None else low, LARGEST if high is None else high)
@@ -167,7 +167,7 @@ class Model:
         for variable, value in zip(self._variables, values, strict=False):
             self._model.add_hint(variable, value)
 
-    def best_solution(self, terms: Iterable[Term], limit: float) -> Solution:
+    def best_solution(self, terms: Iterable[_Term], limit: float) -> Solution:
         """Return a solution in which the weighted sum is least."""
         self._model.minimize(self._sum(terms))
         return self._solve(self._solver(limit))

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from dra_alloc.testing.drawing.draw import Chooser
 
-Path: TypeAlias = tuple[str | int, ...]
+_Path: TypeAlias = tuple[str | int, ...]
 
 #: Values of every type, at the edges of what readers expect.
 _VALUES: Final[tuple[Any, ...]] = (
@@ -55,9 +55,9 @@ _VALUES: Final[tuple[Any, ...]] = (
 _KEYS: Final = ("", "x", "Name", "apiVersion", "metadata", "spec", "__proto__", "a/b", "name ", "\u0001")
 
 
-def places(value: Any) -> Iterator[Path]:
+def places(value: Any) -> Iterator[_Path]:
     """Return the path of everything in a JSON value, outer before inner; the value itself is not among it."""
-    waiting: list[tuple[Path, Any]] = [((), value)]
+    waiting: list[tuple[_Path, Any]] = [((), value)]
     while waiting:
         path, each = waiting.pop(0)
         inner = each.items() if isinstance(each, dict) else enumerate(each) if isinstance(each, list) else ()

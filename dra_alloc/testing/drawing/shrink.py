@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 Json = dict[str, Any]
-Path = tuple[str | int, ...]
+_Path = tuple[str | int, ...]
 
 #: What every request keeps, and lists whose entries are dropped whole.
 _FIXED = frozenset({"op", "release", "channel", "engine", "name"})
@@ -35,7 +35,7 @@ def shrink(request: Json, fails: Callable[[Json], bool], *, attempts: int = 2000
     return smallest
 
 
-def _places(value: Any, path: Path = ()) -> Iterator[Path]:
+def _places(value: Any, path: _Path = ()) -> Iterator[_Path]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in inner:
         if not path and key in _FIXED:
@@ -46,7 +46,7 @@ def _places(value: Any, path: Path = ()) -> Iterator[Path]:
         yield from _places(each, (*path, key))
 
 
-def _without(request: Json, path: Path) -> Json | None:
+def _without(request: Json, path: _Path) -> Json | None:
     """Return a copy without the place; None if the place is gone already."""
     smaller = copy.deepcopy(request)
     holder: Any = smaller
