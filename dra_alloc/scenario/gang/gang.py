@@ -239,6 +239,16 @@ def _reached(wanted: Sequence[Score], reached: Sequence[Sequence[Score]]) -> tup
     )
 
 
+#: Why it is not known whether more pods could be placed.
+_SEEN_TWICE: Final = "pods with admin access can have devices of each other, which is not tried"
+
+
+def _oversees(member: Member) -> bool:
+    """Return whether a pod asks for devices with admin access."""
+    requests = (each for claim in member.claims for each in claim.spec.devices.requests)
+    return any(each.exactly is not None and bool(each.exactly.admin_access) for each in requests)
+
+
 class _Joint:
     """
     Joint placements with intended semantics.
@@ -258,7 +268,8 @@ class _Joint:
     def ask(self, nodes: Sequence[Node], price: NodePrice | None = None, *, most: bool = False) -> Gang:
         """Return the placement on these nodes; members may be missing."""
         try:
-            return self._one_by_one(nodes, price, most=most) or self._all_at_once(nodes, price, most=most)
+            found = self._one_by_one(nodes, price, most=most) or self._all_at_once(nodes, price, most=most)
+            return self._doubted(found, nodes)
         except (TooMuchWork, BudgetExhausted) as reason:
             return Gang(Verdict.UNDECIDED, (), str(reason))
 
@@ -293,9 +304,21 @@ class _Joint:
             return self.ask(self._cluster.nodes).verdict
         try:
             packed = pack(self._menus, self._cluster.nodes, self._shapes.demand)
+            none = self._doubted(Gang(Verdict.NONE, ()), self._cluster.nodes)
         except (TooMuchWork, BudgetExhausted):
             return Verdict.UNDECIDED
-        return Verdict.PLACED if packed.complete else Verdict.NONE
+        return Verdict.PLACED if packed.complete else none.verdict
+
+    def _doubted(self, gang: Gang, nodes: Sequence[Node]) -> Gang:
+        """Return a gang of which members are missing as undecided where two with admin access could have one device."""
+        members, groups = self._shapes.all, self._shapes.members
+        if len(gang.placements) == len(members) or len(members) == 1 or not any(map(_oversees, members)):
+            return gang
+        one_each = [tuple(int(shape == other) for other in range(len(groups))) for shape in range(len(groups))]
+        if not all(any(self._menus.takes(node, one) for node in nodes) for one in one_each):
+            return gang
+        verdict = gang.verdict if gang.placements else Verdict.UNDECIDED
+        return replace(gang, verdict=verdict, why=_SEEN_TWICE, proven=False)
 
     def _placed(self, packed: Packed) -> Gang | None:
         """

@@ -38,7 +38,7 @@ def fell_short(cluster: Cluster, members: Sequence[Member], joint: Gang, topolog
     """Return why not all pods are placed, and what would help; nothing if they are, or nobody knows."""
     if topology is not None and topology.must and not any(_values(cluster, topology).values()):
         return FellShort(f"no node has the label {topology.label}")
-    if joint.verdict is Verdict.UNDECIDED or len(joint.placements) == len(members):
+    if joint.verdict is Verdict.UNDECIDED or not joint.proven or len(joint.placements) == len(members):
         return FellShort()
     alike = WantNumbers()
     different: dict[int, list[Member]] = {}

@@ -221,6 +221,18 @@ def test_pods_of_two_shapes_are_packed_jointly(solver):
     assert where(answers.joint) == ["n1", "n1", "n0"]
 
 
+def test_pods_with_admin_access_are_not_said_to_have_no_place() -> None:
+    """One of them looks over the other's shoulder, and a question about both does not let it."""
+    wire = claim().to_wire()
+    wire["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"] = True
+    overseer, plain = ResourceClaim.from_wire(wire), claim()
+    assert place_gang(cluster(1), pods(overseer, plain)).joint.verdict is Verdict.PLACED
+    assert can_place(cluster(1), pods(overseer, plain)) is Verdict.UNDECIDED
+    assert not place_most(cluster(1), pods(overseer, plain, plain)).joint.proven
+    assert can_place(cluster(1), pods(plain, plain)) is Verdict.NONE
+    assert can_place(cluster(1), pods(overseer, claim(2))) is Verdict.NONE
+
+
 def test_most_pods(solver):
     answers = place_most(cluster(4, 3), pods(claim(2), claim(3), claim(4), claim(1)))
     assert len(answers.greedy.placements) == 3
