@@ -197,6 +197,18 @@ def test_weights_count():
     assert known.put("a", 5, 10) == 5
 
 
+def test_many_at_once_are_weighed_and_forgotten_like_others():
+    known: Remembered[str, int] = Remembered(4)
+    known.put("heavy", 0, 2)
+    known.put("b", 1)
+    known.put_all({"b": 1, "c": 2})
+    assert list(known) == ["heavy", "b", "c"]
+    known.put_all({"d": 3})
+    assert list(known) == ["b", "c", "d"]
+    known.put_all({str(number): number for number in range(5)})
+    assert list(known) == ["1", "2", "3", "4"]
+
+
 def test_no_number_is_given_twice():
     numbers = Numbers(2)
     assert [numbers.of(each) for each in "abacab"] == [0, 1, 0, 2, 3, 4]
