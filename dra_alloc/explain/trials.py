@@ -151,14 +151,14 @@ class Trials:
 
     def _ends(self, other: World, steps: tuple[str, ...], change: Callable[[World], World]) -> bool | None:
         """Return whether a changed world of another node ends with an error; whoever else asks is told the same."""
-        ending = other.surveys.ending
+        ending, key = other.surveys.ending, (id(other), steps)
         for effort in (GLANCE, USUAL):
-            if steps in ending or self.spent:
+            if key in ending or self.spent:
                 break
             tried = self._tried(change(other), effort)
             if tried.fits is not None:
-                ending[steps] = bool(tried.error)
-        return ending.get(steps)
+                ending[key] = other, bool(tried.error)
+        return ending[key][1] if key in ending else None
 
     def refused_alike(self, gone: Sequence[Fact], effort: int = USUAL, part: float = 1.0) -> bool | None:
         """

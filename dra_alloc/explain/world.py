@@ -85,8 +85,9 @@ class Surveys:
         # Worlds after a change, by the world before it; the number of devices of slices.
         self.worlds: dict[tuple[int, Hashable], tuple[World, World]] = {}
         self._sizes: dict[int, tuple[Sequence[ResourceSlice], int]] = {}
-        # Whether the question ends with an error once a change is made, by its steps.
-        self.ending: dict[tuple[str, ...], bool] = {}
+        # Whether the question of a world ends with an error once a change is made, by the world's id and the steps; the
+        # world is kept, so that no other object gets its id.
+        self.ending: dict[tuple[int, tuple[str, ...]], tuple[World, bool]] = {}
 
     def size(self, slices: Sequence[ResourceSlice]) -> int:
         """Return how many devices there are."""
