@@ -37,6 +37,16 @@ _ASKED: Final[tuple[tuple[str, ...], ...]] = (
     ("expand", "workloads/fits.yaml", *_CLUSTER),
     ("gang", "gang/pair.yaml", "--cluster", "gang/one-gpu.yaml", "--format", "json"),
     ("what-if", "what-if/drain.yaml", "--cluster", "what-if/cluster.yaml"),
+    ("what-if", "--cluster", "what-if/cluster.yaml", "--sweep", "what-if/drain.yaml", "--format", "json"),
+    ("capacity", "capacity/more.yaml", "--cluster", "what-if/cluster.yaml", "--format", "json"),
+    ("admit", "admit/jobs.yaml", "--cluster", "admit/cluster.yaml", "--format", "json"),
+    ("admit", "admit/kai-jobs.yaml", "--cluster", "admit/kai-cluster.yaml"),
+    ("check", "stack/inference.yaml", "--cluster", "stack/cluster.yaml", "--format", "html"),
+    ("fleet", "fleet/shapes.yaml"),
+    ("lint", "workloads", "validate", *_CLUSTER, "--format", "json"),
+    ("lint", "validate", "--diff", "--unsafe-fixes"),
+    ("convert", "workloads", "--to", "v1beta1", "--diff"),
+    ("rule", "E203"),
     ("validate", "validate", "--format", "json"),
     ("cel", 'device.attributes["gpu.example.com"].model == "H100"', *_CLUSTER, "--format", "json"),
 )
@@ -48,9 +58,12 @@ _ORDERS: Final = [{"order": "files"}] * 6
 _END: Final = b"\0"
 _ASKING: Final = """
 import json, sys
+from contextlib import redirect_stderr
 from dra_alloc.cli.main import run
 for asked in json.loads(sys.argv[1]):
-    print(int(run(asked)), end="\\0")
+    with redirect_stderr(sys.stdout):
+        code = int(run(asked))
+    print(code, end="\\0")
 """
 _SURROUNDINGS: Final = (*_SEEDS, *_LOCALES, *_ZONES, *_FLAGS, *_ORDERS)
 #: Of these the order is part of the question.
