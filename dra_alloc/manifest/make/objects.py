@@ -55,6 +55,8 @@ def make(value: dict[str, Any], kind: Kind, version: str, nesting: int, release:
         except _NOT_FITTING:
             pass
     cleaned, findings = inspect(value, _shape(kind, version, release), nesting)
+    if cleaned is None:  # a key of it could not be read, which was told where it was
+        return Made(None, findings)
     findings = (*findings, *misspelt(value, kind))
     if any(not finding.unknown_field for finding in findings):
         return Made(None, findings, _rest(cleaned, kind, version))

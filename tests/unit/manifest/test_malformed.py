@@ -93,6 +93,8 @@ CASES: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "nothing-in-a-list": (LIST % (b"null," * 60_000), "more problems in this file, which is read no further"),
     "lists-of-nothing": (LIST % (LIST % (b"{}," * 60_000) + b","), "in this file, which is read no further"),
     "nothing-in-a-yaml-list": (b"apiVersion: v1\nkind: List\nitems:\n" + b"-\n" * 60_000, "which is read no further"),
+    "no-key": (HEAD + b"? \n: v\n", "a key must be a string, not empty"),
+    "no-key-that-can-be": (HEAD + b"? {a: b}\n: v\n", "a key must be a string"),
     "no-kind": (b"a: 1\n", "kind is missing"),
     "kind-no-string": (b"apiVersion: v1\nkind: [x]\n", "kind is missing"),
 }
