@@ -56,7 +56,7 @@ def _lacks(question: Question, told: Told) -> str:
     if not tally.pools:
         return f"{wants}, and no pool offers any on this node"
     missed = _missed(tally)
-    broken = [f"pool {pool.pool} ({pool.driver}) is {pool.state}" for pool in tally.pools if pool.state]
+    broken = [f"pool {pool.pool} ({pool.driver}) is {_broken(pool.state)}" for pool in tally.pools if pool.state]
     total = sum(pool.devices for pool in tally.pools)
     matching = tally.usable + sum(len(group.devices) for group in missed)
     parts: list[str] = []
@@ -72,6 +72,11 @@ def _lacks(question: Question, told: Told) -> str:
     # Devices of several pools can share a name.
     fallen = _of_one(fallen) if len(tally.pools) == 1 else fallen
     return ", ".join((wants, "; ".join((*parts, *fallen, *broken[:_MOST]))))
+
+
+def _broken(state: str) -> str:
+    """Return in which state a pool is that offers nothing, and that this is what an incomplete one does."""
+    return f"{state}, so nothing of it can be allocated" if state.startswith("incomplete: ") else state
 
 
 def _of_one(fallen: Iterable[str]) -> Iterator[str]:

@@ -26,6 +26,8 @@ _MOST_CHARACTERS: Final = 80
 FREEING: Final = "freeing claim "
 #: How it is said that a taint goes, before its name.
 REMOVING: Final = "removing the taint "
+#: How it is said that a taint is put up with, before its name.
+TOLERATING: Final = "tolerating the taint "
 #: What it costs to change a class: others ask for its devices, too.
 CLASS_COST: Final = 70
 
@@ -152,7 +154,7 @@ def _taints(world: World) -> Iterator[Fact]:
         name = taint_name(taint)
         if not all(any(tolerates(each, taint) for each in ask.tolerations) for _, _, ask in world.asks()):
             removing = _removing(world, taint, name)
-            fix = removing if extended else f"tolerating the taint {name}"
+            fix = removing if extended else f"{TOLERATING}{name}"
             whose = Whose.CLUSTER if extended else Whose.MANIFEST
             text = f"devices have the taint {name}"
             removed = Fact("taint", text, _untainted(taint), removing, 25, Whose.CLUSTER)

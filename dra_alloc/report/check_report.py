@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 _INCOMPLETE: Final = re.compile(
     r"a pool is not published as a whole, .*: ([^/\s]+)/(\S+), generation \d+ has \d+ of \d+ slices$"
 )
+#: The gate without which no device is shared, and what can be short for that.
+_SHARING: Final = "DRAConsumableCapacity"
+_TOO_FEW: Final = re.compile(r"needed together| available|there (?:is|are) only ")
+_ONE_EACH: Final = re.compile(
+    r"(\d+) devices are needed together \((?:[^:;]+: 1(?:, |(?=\))))+\), and there (is|are) only (\d+)"
+)
 
 _Told = tuple[Check, tuple[Finding, ...]]
 
@@ -94,7 +100,18 @@ def cause_of_refused(placement: SubjectAnswer) -> str:
     if placement.verdict != "unsatisfiable" or placement.same_as:
         return ""
     found = first_cause(placement.refusals, named=_named(placement))
-    return f"{placement.cause}; without it: {found}" if placement.cause and found else found
+    return _with_gates_off(placement.cause, found) if placement.cause and found else found
+
+
+def _with_gates_off(cause: str, found: str) -> str:
+    """Return what is in the way while gates are off: of one without which nothing is shared, how it comes to that."""
+    if not cause.endswith(f"the gate {_SHARING} is off") or not _TOO_FEW.search(found):
+        return f"{cause}; with {'it' if ' gate ' in cause else 'them'} off: {found}"
+    one_each = _ONE_EACH.search(found)
+    if one_each is None:
+        return f"{cause}, so each request takes whole devices: {found}"
+    few = f"{one_each[1]} are needed, there {one_each[2]} {one_each[3]}"
+    return f"{cause}, so each request takes a whole device: {_ONE_EACH.sub(few, found)}"
 
 
 def _named(placement: SubjectAnswer) -> bool:

@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.fix import SEEN_SO_FAR
 from dra_alloc.explain.reasons import Reasons
-from dra_alloc.report.fixes import BESIDES, fix_lines, fix_objects
+from dra_alloc.report.fixes import BESIDES, fix_lines, fix_objects, in_text
 from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
 from dra_alloc.report.records import Section
-from dra_alloc.report.tallies import tally_lines, tally_members
+from dra_alloc.report.tallies import short_of_devices, tally_lines, tally_members
 
 #: Characters of an error that is told with the cause; others are told below.
 _SHORT: Final = 80
@@ -32,7 +32,7 @@ def cause_of(refusal: NodeRefusal) -> str:
     found = refusal.explanation
     if found.cause or not refusal.detail:
         fixes = () if refusal.reasons is None else refusal.reasons.fixes
-        seen = (fix.leaves for fix in fixes if fix.leaves.startswith(SEEN_SO_FAR))
+        seen = (f"apart from that, {fix.leaves}" for fix in fixes if fix.leaves.startswith(SEEN_SO_FAR))
         cause = found.cause or refusal.error or ("" if found.requests else _NONE_TOGETHER)
         return "; ".join((cause, *itertools.islice(seen, 1)))
     return f'{refusal.detail} ("{refusal.error}")' if len(refusal.error) <= _SHORT else refusal.detail
@@ -53,17 +53,17 @@ def _facts(found: Reasons, verbose: bool) -> Iterator[str]:
 def _not_enough(found: Reasons, verbose: bool) -> Iterator[str]:
     if verbose and found.not_enough:
         seen = " with the devices seen so far" if any(code == "pool-incomplete" for code, _ in found.facts) else ""
-        yield f"not enough{seen}: {', or '.join(found.not_enough)}"
+        yield f"not enough{seen}: {', or '.join(map(in_text, found.not_enough))}"
 
 
 def _untried(found: Reasons, verbose: bool) -> Iterator[str]:
     if found.untried:
-        yield f"not tried, to save work: {some(found.untried, verbose)}"
+        yield f"not tried, to save work: {some(list(map(in_text, found.untried)), verbose)}"
 
 
 def _hints(found: Reasons, verbose: bool) -> Iterator[str]:
     told = found.hints if verbose else found.hints[:MOST]
-    yield from (f"hint: {hint}" for hint in told)
+    yield from (f"hint: {in_text(hint)}" for hint in told)
     if len(found.hints) > len(told):
         yield f"  and {plural(len(found.hints) - len(told), 'more hint')} (-v shows them)"
 
@@ -186,8 +186,6 @@ _DISTANCES: Final = {
     _UNKNOWN[0]: ("fixes not looked for", "no fix was looked for, as others are nearer"),
     _UNTRIED[0]: ("not all changes tried", "not all changes were tried"),
 }
-
-
 _WORDS: Final = re.compile(r"[^\s,;:()]+")
 
 
@@ -395,4 +393,7 @@ def _in_short(refusal: NodeRefusal) -> str:
     if tallies and not any(each.pools for each in tallies):
         return "there is no pool of devices"
     far = _far(refusal)
-    return cut(refusal.detail or refusal.text, verbose=False) if far == _RULED_OUT else _DISTANCES[far[0]][1]
+    if far == _RULED_OUT:
+        return cut(refusal.detail or refusal.text, verbose=False)
+    known = short_of_devices(tallies) if far == _UNKNOWN else ""
+    return f"{known}{known and ', and '}{_DISTANCES[far[0]][1]}"

@@ -129,6 +129,16 @@ def group_line(group: Group, verbose: bool) -> str:
     return f"{count}: {cut(group.detail, verbose)}{named}"
 
 
+def short_of_devices(tallies: Sequence[RequestTally]) -> str:
+    """Return in a few words that there are too few devices, or that some are allocated; empty if neither is so."""
+    for each in tallies:
+        total = sum(pool.devices for pool in each.pools)
+        if total < each.needed and not each.takes_all and not any(pool.state for pool in each.pools):
+            return f"there {'is' if total == 1 else 'are'} only {total} of {plural(each.needed, 'device')}"
+    held = any(group.code == "device-in-use" for each in tallies for pool in each.pools for group in pool.groups)
+    return "some devices are allocated" if held else ""
+
+
 def tally_members(refusal: NodeRefusal) -> dict[str, Any]:
     """Return the tallies in JSON."""
     explanation: Explanation = refusal.explanation

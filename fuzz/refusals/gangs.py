@@ -16,7 +16,7 @@ RACK: Final = "x.io/rack"
 _FREEING: Final = re.compile(r"taking from others by freeing claim ns/(\S+)")
 _OF_PODS: Final = re.compile(r"(.+) of (?:every pod(?: like (ns/\S+))?|(ns/\S+))")
 _FEWER: Final = re.compile(r'asking for (\d+) instead of (\d+) devices in request "([\w/]+)"')
-_TAINT: Final = re.compile(r"tolerating the taint ([^=:]+)=?([^:]*):(\w+)")
+_TAINT: Final = re.compile(r"tolerating the taint ([^=:]+)=?([^:]*):(\w+) in each request")
 
 
 def gangs(seed: int) -> Iterator[Json]:
@@ -88,7 +88,7 @@ def changes_of_gang(world: Json) -> Iterator[Change]:
     taints = [taint for each in all_of(world, "ResourceSlice") for taint in _taints(each)]
     taints += [each["spec"]["taint"] for each in all_of(world, "DeviceTaintRule")]
     said = [f"{each['key']}{'=' if each['value'] else ''}{each['value']}:{each['effect']}" for each in taints]
-    steps = [f"tolerating the taint {each}" for each in dict.fromkeys(said)]
+    steps = [f"tolerating the taint {each} in each request" for each in dict.fromkeys(said)]
     for kind in kinds_of(world):
         devices = _asked_by(world, kind)
         dropped = [f"dropping {_said(each)}" for each in devices.get("constraints", ())]

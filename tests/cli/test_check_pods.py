@@ -233,7 +233,7 @@ def test_a_class_with_the_name_of_a_resource_needs_the_gate(tmp_path: Path, caps
     (placement,) = refused["placements"]
     serves = "Kubernetes 1.34 serves no example.com/gpu from device classes, as the gate DRAExtendedResource is off; "
     assert placement["cause"].startswith(serves)
-    switching = "switching the gate DRAExtendedResource on, in kube-apiserver, kube-scheduler and kubelet; it fits then"
+    switching = "switching the gate DRAExtendedResource on, in kube-apiserver, kube-scheduler and kubelet; then it fits"
     assert placement["fix"].startswith(switching)
     assert "does not serve" not in asked.text("--release", "1.34", exits=1)
     report = asked.report("--release", "1.34", "--gate", "DRAExtendedResource=true", exits=0)

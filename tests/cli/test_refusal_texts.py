@@ -28,3 +28,11 @@ def test_a_refusal_reads_as_it_should(path: Path, capsys: Any) -> None:
     assert printed == expected
     assert printed[1].startswith("  cause: ")
     assert len(printed) - 1 <= (MOST_OF_MANY if " nodes" in printed[0] else MOST)
+
+
+def test_of_nodes_that_are_not_told_of_one_by_one_it_is_told_in_a_clause_why(shared: Path, capsys: Any) -> None:
+    assert run(["check", str(shared / "cases" / "reasons" / "16-twenty.yaml")]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "14 more nodes do not fit (-v shows why): on 6 two changes are needed; on 3 the pod does not" in printed
+    unknown = "on 3 there are only 2 of 4 devices, and no fix was looked for, as others are nearer"
+    assert f"NoSchedule (nor do its claims fit); {unknown}; on 2 there is no pool of devices" in printed

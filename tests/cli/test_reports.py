@@ -114,7 +114,7 @@ def test_nobody_goes_for_devices(ask):
     low["metadata"]["uid"], low["status"] = "u", {"phase": "Running"}
     high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
     code, said = ask("check", [plain("p", priorityClassName="high")], [*COMMON, high, held, low, *node("n", 1)])
-    assert (code, "fix that takes from others: deleting pod low (holds claim ns/low)" in said) == (1, True)
+    assert (code, "fix that takes from others: deleting pod ns/low (holds claim ns/low)" in said) == (1, True)
 
 
 # KAI-Scheduler

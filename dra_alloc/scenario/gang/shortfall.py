@@ -18,7 +18,7 @@ from dra_alloc.cluster.outcomes import Unsatisfiable
 from dra_alloc.errors import first_few
 from dra_alloc.explain.counting import fewer_devices
 from dra_alloc.explain.counts import Explanation
-from dra_alloc.explain.facts import Fact, facts_of
+from dra_alloc.explain.facts import TOLERATING, Fact, facts_of
 from dra_alloc.explain.world import World
 from dra_alloc.problem.pools import GatherError
 from dra_alloc.problem.requests import claim_name
@@ -283,7 +283,8 @@ def _changes(cluster: Cluster, member: Member) -> Iterator[Sequence[tuple[str, C
         for fact in facts_of(there) if there is not None else ():
             if fact.code in ("taint", "constraint"):
                 facts.setdefault(fact.fix, fact)
-    yield from ([(fix, fact.without)] for fix, fact in list(facts.items())[:_MOST_CHANGES])
+    for fix, fact in list(facts.items())[:_MOST_CHANGES]:
+        yield [(f"{fix} in each request" if fix.startswith(TOLERATING) else fix, fact.without)]
 
 
 def _world(cluster: Cluster, member: Member) -> World | None:

@@ -13,22 +13,27 @@ from dra_alloc.api import Pod, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import first_few
 from dra_alloc.explain.cause import having
-from dra_alloc.explain.facts import FREEING, REMOVING, taint_name
+from dra_alloc.explain.facts import FREEING, REMOVING, TOLERATING, called, taint_name
 from dra_alloc.explain.fix import Fix
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.selecting import selecting
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
+from dra_alloc.rules import tolerates
 from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Solved
 
 #: How it begins who uses a claim, where these are pods.
 USED_BY_PODS: Final = "used by pod"
+#: How it begins who set a taint, where that is a driver, and where a toleration goes.
+SET_BY_DRIVER: Final = "set by driver "
+IN_REQUESTS: Final = ("in request ", "in every request")
 
 #: Selectors without which it is looked what is chosen, and what each of them may cost.
 _MOST: Final = 2
 _BUDGET: Final = Budget(steps=4_000, pruned=3_000, solver=0.2)
 _MOST_USERS: Final = 2
+_MOST_REQUESTS: Final = 2
 #: How changes begin that may be of classes.
 _OF_CLASSES: Final = ("changing what class ", "changing the selector", "guarding ", "writing ")
 
@@ -67,6 +72,8 @@ class _Asides:
             return "" if claim is None else _users(claim, self.cluster.population.pods)
         if step.startswith(REMOVING):
             return self._setting(step.removeprefix(REMOVING))
+        if step.startswith(TOLERATING):
+            return self._where(step.removeprefix(TOLERATING))
         changed = _classes_changed(step, {ask.device_class_name for _, _, ask in self.world.asks()})
         return self._others(changed) if changed else ""
 
@@ -80,6 +87,20 @@ class _Asides:
         set_by = [f"by driver {driver} on {first_few(names)}" for driver, names in found.items() if names]
         set_by += [f"by DeviceTaintRule {first_few(rules)}"] if rules else []
         return f"set {' and '.join(set_by)}" if set_by else ""
+
+    def _where(self, name: str) -> str:
+        """Return in which requests a taint of devices has to be tolerated: the pod's own tolerations are for nodes."""
+        taints = [each.spec.taint for each in self.world.taint_rules]
+        taints += [one for each in self.world.slices for device in each.spec.devices for one in device.taints]
+        taint = next((each for each in taints if taint_name(each) == name), None)
+        without = [
+            called(self.world, index, request)
+            for index, request, ask in self.world.asks()
+            if taint is None or not any(tolerates(each, taint) for each in ask.tolerations)
+        ]
+        if len(without) > _MOST_REQUESTS:
+            return IN_REQUESTS[1]
+        return f"in {' and '.join(without)}" if without else ""
 
     def _others(self, classes: set[str]) -> str:
         """Return how many other claims ask for devices of these classes."""
@@ -132,7 +153,8 @@ def _users(claim: ResourceClaim, pods: Sequence[Pod]) -> str:
         return ""
     namespace = claim.metadata.namespace
     there = {each.metadata.name: each for each in pods if each.metadata.namespace == namespace}
-    told = [f"{name}{_made_by(there.get(name))}" for name in names[:_MOST_USERS]]
+    inside = f"{namespace}/" if namespace else ""
+    told = [f"{inside}{name}{_made_by(there.get(name))}" for name in names[:_MOST_USERS]]
     more = f" and {len(names) - _MOST_USERS} more" if len(names) > _MOST_USERS else ""
     return f"{USED_BY_PODS}{'' if len(names) == 1 else 's'} {', '.join(told)}{more}"
 

@@ -29,6 +29,8 @@ from dra_alloc.traits import TRAITS, Trait
 
 #: Claims that are looked at for what defects do to them.
 _MOST: Final = 8
+#: What is so only if no server dropped fields of slices either.
+_AS_GIVEN: Final = ", if the slices in the cluster have all fields of those given here"
 #: Of what would help if what they ask for were kept to: how many changes, and the work that finding them may take.
 _FIXES: Final = 2
 _WORK: Final = 10_000
@@ -61,7 +63,7 @@ def told_of_gates(dropped: Sequence[DroppedField], unserved: Sequence[str], sett
         fix += f", and then deleting and creating {again} (what they ask for cannot be changed)"
     return {
         "cause": f"Kubernetes {settings.release} {' and '.join(does)}, as {off}",
-        "fix": f"{fix}; it fits then, with slices as given",
+        "fix": f"{fix}; then it fits{_AS_GIVEN if dropped else ''}",
     }
 
 
@@ -117,8 +119,9 @@ def _kept_to(sound: World) -> tuple[str, str]:
     if picks := getattr(outcome, "picks", ()):
         return f"would choose {first_few([pick.device.key.device for pick in picks])}", ""
     cause = explain(sound.allocator(), sound.node, sound.claims).cause
-    fixes = reasons(sound, _WORK).fixes[:_FIXES]
-    return f"would refuse the claim: {cause}", ", or ".join(map(str, fixes))
+    fixes = reasons(sound, _WORK).fixes
+    single = [fix for fix in fixes if len(fix.steps) == 1][:_FIXES]
+    return f"would refuse the claim: {cause}", ", or ".join(map(str, single or fixes[:1]))
 
 
 def _picked(world: World, repaired: Sequence[Trait]) -> object:

@@ -78,7 +78,7 @@ def told(tmp_path: Any, capsys: Any, asked: dict[str, Any], *there: dict[str, An
 def test_who_uses_a_claim_is_told_with_what_made_it(tmp_path, capsys) -> None:
     there = [device_class("a100"), slice_of("a100"), claim("h", "d0", "web-0"), USER]
     found = told(tmp_path, capsys, claim("c"), *there)
-    assert found["freeing claim ns/h"] == "used by pod web-0 of StatefulSet web"
+    assert found["freeing claim ns/h"] == "used by pod ns/web-0 of StatefulSet web"
     assert told(tmp_path, capsys, claim("c"), *there[:-2], claim("h", "d0"))["freeing claim ns/h"] == ""
     job = claim("h", "d0", "web-0")
     job["status"]["reservedFor"][0]["resource"] = "jobs"
@@ -89,9 +89,9 @@ def test_who_uses_a_claim_is_told_with_what_made_it(tmp_path, capsys) -> None:
     ("pods", "owned", "said"),
     [
         ((), False, "deleting claim ns/h"),
-        (("web-0",), False, "deleting pod web-0 (holds claim ns/h)"),
-        (("web-0",), True, "ending pod web-0 of StatefulSet web (holds claim ns/h)"),
-        (("web-0", "web-1"), False, "deleting pods web-0, web-1 (hold claim ns/h)"),
+        (("web-0",), False, "deleting pod ns/web-0 (holds claim ns/h)"),
+        (("web-0",), True, "ending pod ns/web-0 of StatefulSet web (holds claim ns/h)"),
+        (("web-0", "web-1"), False, "deleting pods ns/web-0, ns/web-1 (hold claim ns/h)"),
     ],
 )
 def test_what_frees_a_claim_is_told_as_what_somebody_does(tmp_path, capsys, pods, owned, said) -> None:
@@ -124,3 +124,49 @@ def test_what_is_chosen_without_a_selector_is_told(tmp_path, capsys) -> None:
     there = [{**device_class("l4"), "spec": {}}, slice_of("l4", "h100")]
     (found,) = told(tmp_path, capsys, claim("c", selectors=SELECTORS), *there).values()
     assert found == "which gets model l4 then"
+
+
+TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
+
+
+def tainted() -> dict[str, Any]:
+    found = slice_of("a100", "a100")
+    for device in found["spec"]["devices"]:
+        device["taints"] = [TAINT]
+    return found
+
+
+def test_a_taint_is_tolerated_in_the_requests_that_do_not_yet(tmp_path, capsys) -> None:
+    asked = claim("c", classes=["gpu", "gpu"])
+    own, other = asked["spec"]["devices"]["requests"]
+    found = told(tmp_path, capsys, asked, device_class("a100"), tainted())
+    assert found["tolerating the taint k=v:NoSchedule"] == 'in request "r" and request "s"'
+    own["exactly"]["tolerations"] = [{"key": "k", "operator": "Exists"}]
+    found = told(tmp_path, capsys, asked, device_class("a100"), tainted())
+    assert found["tolerating the taint k=v:NoSchedule"] == 'in request "s"'
+    asked["spec"]["devices"]["requests"] = [{**other, "name": name} for name in "rst"]
+    more = tainted()
+    more["spec"]["devices"].append({**more["spec"]["devices"][0], "name": "d2"})
+    found = told(tmp_path, capsys, asked, device_class("a100"), more)
+    assert found["tolerating the taint k=v:NoSchedule"] == "in every request"
+
+
+@pytest.mark.parametrize(
+    ("ruled", "said"),
+    [
+        (False, "having driver x.io clear the taint k=v:NoSchedule on d0, d1"),
+        (True, "removing the taint k=v:NoSchedule (set by driver x.io on d0, d1 and by DeviceTaintRule rule)"),
+    ],
+)
+def test_what_a_driver_alone_sets_is_the_drivers_to_clear(tmp_path, capsys, ruled, said) -> None:
+    rule: dict[str, Any] = {
+        "apiVersion": "resource.k8s.io/v1beta2",
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": "rule"},
+    }
+    rule["spec"] = {"deviceSelector": {"pool": "a"}, "taint": TAINT}
+    asked, there = tmp_path / "asked.json", tmp_path / "there.json"
+    asked.write_text(listed(claim("c")))
+    there.write_text(listed(device_class("a100"), tainted(), *([rule] if ruled else [])))
+    assert run(["check", str(asked), "--cluster", str(there), "--gate", "DRADeviceTaintRules=true"]) == 1
+    assert f"fix in the cluster: {said} note:" in " ".join(capsys.readouterr().out.split())
