@@ -188,7 +188,8 @@ class Standings:
         known = self._plain.get((place, code))
         if known is None:
             known = NodeRefusal(name, "no-fit")
-            if code == NO and self.survey.view(self.roster.nodes[place]).invalid:
+            # A slice that is all there is to a node is a valid pool.
+            if code == NO and self.alone(place) is None and self.survey.view(self.roster.nodes[place]).invalid:
                 known = NodeRefusal(name, "pool-invalid", "invalid resource pools were encountered")
             self._plain[place, code] = known
         return known

@@ -32,7 +32,7 @@ from dra_alloc.pods.limit_ranges import LimitRanges
 from dra_alloc.pods.workloads.names import unique
 from dra_alloc.pods.workloads.owners import Family, PodsThere, is_in_the_way, name_of, pods_there
 from dra_alloc.pods.workloads.plans import Misfit, PodPlan, PodSet, PodSlot, Rollout
-from dra_alloc.pods.workloads.reading import using
+from dra_alloc.pods.workloads.reading import spec_read, using
 from dra_alloc.pods.workloads.shapes import Taught, assumed, by_rule, unserved_kind, unserved_kinds
 from dra_alloc.pods.workloads.states import PodState, is_live, state_of
 from dra_alloc.pods.workloads.table import NO_MAKERS, maker_of
@@ -346,7 +346,7 @@ def _typed(found: PodSet, workload: Workload) -> Pod:
         block_owner_deletion=True,
     )
     try:
-        spec = PodSpec.from_wire(found.template["spec"])
+        spec = spec_read(workload, found.path, found.template["spec"])
         meta = ObjectMeta.from_wire({key: metadata[key] for key in _COPIED if metadata.get(key)})
     except (ValidationError, ValueError) as error:
         raise Misfit(found.path, f"the pod template does not fit: {_first(error)}") from None

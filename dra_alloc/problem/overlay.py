@@ -71,6 +71,12 @@ class Overlay(Mapping[K, V], Generic[K, V]):
             return [self.get(key, default) for key in keys]
         return list(map(self._base.get, keys, repeat(default)))
 
+    def differing(self, other: Overlay[K, V]) -> set[K]:
+        """Return the keys that do not have the very same value in both; quick if one was changed into the other."""
+        same = self._base is other._base
+        keys = {*self._changes, *other._changes} if same else {*self, *other}
+        return {key for key in keys if self.get(key) is not other.get(key)}
+
     def items(self) -> ItemsView[K, V]:
         """Return keys and values, all at once: one by one they are looked up in Python."""
         return (_merged(self._base, self._changes) if self._changes else self._base).items()

@@ -55,7 +55,7 @@ def json_text(value: object) -> str:
 
 
 def _indented(value: object) -> str:
-    text = json.dumps(value)
+    text = json.dumps(value, check_circular=False)
     try:
         # Python's own encoder takes three times as long once it indents.
         return msgspec.json.format(text, indent=2)

@@ -67,7 +67,8 @@ def check(manifests: Documents, dump: Documents, options: CheckOptions = DEFAULT
         lacking = prepared.lacking, unserved(prepared.subjects, prepared.cluster)
         placements = _with_gates(placements, *lacking, partial(_prepared, manifests, dump), options)
     broken = broken_claims(found.cluster or prepared.cluster, placements)
-    placements = tuple([replace(each, broken=broken.get(number, ())) for number, each in enumerate(placements)])
+    if any(broken.values()):
+        placements = tuple([replace(each, broken=broken.get(number, ())) for number, each in enumerate(placements)])
     notes = (*notes, *found.notes, *ran_out())
     if options.objectives:
         names = [claim_name(claim) for each in placements if each.allocated for claim in each.allocated.claims]

@@ -5,8 +5,9 @@ A check under way: subjects are asked in turn, as kube-scheduler does it or toge
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from dra_alloc.api import Node, ObjectMeta, Pod
 from dra_alloc.cluster.attempts.grouping import GROUP_CODE
@@ -138,43 +139,41 @@ class Checking:
     def answer(self, subject: Subject, outcome: PodOutcome, before: Cluster) -> SubjectAnswer:
         """Return what an outcome comes to; `before` is the cluster in which choices are explained."""
         nodes = self._nodes_for(subject)
-        where = self.read_at(subject)
-        placement = SubjectAnswer(
-            subject.kind, subject.name, nodes_asked=len(nodes), needs_devices=subject.needs_devices, where=where
-        )
+        # Put together once: an answer has so many members that `replace` costs more than the rest.
+        told = partial(SubjectAnswer, subject.kind, subject.name, nodes_asked=len(nodes), where=self.read_at(subject))
+        told = partial(told, needs_devices=subject.needs_devices)
         for note in outcome.notes:
             self._said.setdefault(note, []).append(subject.name)
         match outcome:
             case Scheduled(allocated=allocated, fits=fits, equal=equal, undecided=undecided):
                 if waits := binds_after(allocated.claims):
                     self._said.setdefault(waits, []).append(subject.name)
-                found = replace(placement, nodes=fits, allocated=allocated, equal=equal, undecided=undecided)
-                found = replace(found, before=subject.pod is None and self._had(subject))
-                if self._options.choices and not self._options.objectives:
-                    found = replace(found, choice=choice_on(before, allocated))
-                return found
+                had = subject.pod is None and self._had(subject)
+                chosen = self._options.choices and not self._options.objectives
+                choice = choice_on(before, allocated) if chosen else None
+                return told(
+                    nodes=fits, allocated=allocated, equal=equal, undecided=undecided, before=had, choice=choice
+                )
             case Unsettled(undecided=undecided, solver_could=could):
-                return replace(placement, undecided=undecided, solver_could=could)
+                return told(undecided=undecided, solver_could=could)
             case NotAsked(node=node):
-                return self._put(subject, placement, node)
+                return self._put(subject, told, node)
             case Unschedulable(aborts=True):
                 cluster, refused = self.scheduling.cluster, outcome.refusals
                 advice = tuple(advised(cluster, outcome.claims_on(each.node), each) for each in refused)
-                return replace(placement, refusals=advice, aborts=True)
+                return told(refusals=advice, aborts=True)
             case Unschedulable(text="") if self._looking is not None:
                 names = {node.metadata.name for node in nodes}
                 asked = [each for each in outcome.refusals if each.node in names]
-                told = self._looking.into(self.scheduling.cluster, outcome, asked)
+                why = self._looking.into(self.scheduling.cluster, outcome, asked)
                 if subject.pod is not None:
-                    told = within_quotas(self.scheduling, subject.pod, outcome, told)
-                return replace(
-                    placement, refusals=with_fixes(self.scheduling, queued_subject(subject), told, self._amounts)
-                )
+                    why = within_quotas(self.scheduling, subject.pod, outcome, why)
+                return told(refusals=with_fixes(self.scheduling, queued_subject(subject), why, self._amounts))
             case Unschedulable(code=code, text=text, detail=said) | Waiting(code=code, text=text, detail=said):
                 everywhere = _everywhere(nodes, code, text, said)
                 if code == "quota" and subject.unmade and self._looking is not None:
                     everywhere = lifted(self.scheduling, queued_subject(subject), subject.unmade, everywhere)
-                return replace(placement, refusals=everywhere)
+                return told(refusals=everywhere)
 
     def _had(self, subject: Subject) -> bool:
         """Return whether all claims of a subject were allocated before anything was asked."""
@@ -188,7 +187,7 @@ class Checking:
         place = self._prepared.cluster.known.roster.places.get(named or "")
         return self._nodes if place is None else (self._prepared.cluster.nodes[place],)
 
-    def _put(self, subject: Subject, placement: SubjectAnswer, name: str) -> SubjectAnswer:
+    def _put(self, subject: Subject, told: Callable[..., SubjectAnswer], name: str) -> SubjectAnswer:
         """Return what becomes of a pod that names its node: nobody allocates its claims."""
         claims = self.scheduling.cluster.claims
         named = [claims[each] if isinstance(each, str) else each for each in subject.claims]
@@ -199,8 +198,8 @@ class Checking:
         elif lacking:
             text = f"the pod names node {name}, so that no scheduler allocates its claims: {first_few(lacking)}"
         if text:
-            return replace(placement, refusals=_everywhere(self._nodes, "node-name", text))
-        return replace(placement, nodes=(name,), allocated=Allocated(name, tuple(named), Work()))
+            return told(refusals=_everywhere(self._nodes, "node-name", text))
+        return told(nodes=(name,), allocated=Allocated(name, tuple(named), Work()))
 
     def _best(self, candidates: Candidates) -> Allocated | None:
         """Return the best answer by the objectives, to which its node is then known."""

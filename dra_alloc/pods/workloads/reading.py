@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from dra_alloc.api import Pod, Quantity, QuantityError
+from dra_alloc.api import Pod, PodSpec, Quantity, QuantityError
 from dra_alloc.manifest import Workload
 from dra_alloc.manifest.make.inspection import in_words
 from dra_alloc.manifest.read.paths import tokens
@@ -114,6 +114,12 @@ def template_in(value: Any, path: str, at: str = "") -> Mapping[str, Any]:
     for each in ("labels", "annotations"):
         marks_in(metadata, each, f"{where}.metadata")
     return {"metadata": metadata, "spec": spec}
+
+
+def spec_read(workload: Workload, path: str, spec: Mapping[str, Any]) -> PodSpec:
+    """Return the spec of a template; what stands at the path as it was written was read already."""
+    read = next((each.pod for each in workload.templates if each.path == path), None)
+    return read.spec if read is not None and value_at(workload.body, path) is spec else PodSpec.from_wire(spec)
 
 
 def has_ended(status: Any) -> bool:

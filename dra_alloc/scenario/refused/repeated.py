@@ -15,7 +15,10 @@ from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.counts import Explanation
 from dra_alloc.explain.reasons import Reasons, reasons
 from dra_alloc.explain.world import World
-from dra_alloc.problem.pools import GatherError
+from dra_alloc.problem.devices import DeviceKey
+from dra_alloc.problem.ledger import Hold
+from dra_alloc.problem.overlay import Overlay
+from dra_alloc.problem.pools import GatherError, Pool
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name
 from dra_alloc.solve.content import content
 
@@ -28,7 +31,12 @@ class Repeated:
     """The answers for one check; those for several claims at once are not kept."""
 
     def __init__(self) -> None:
-        self._counted: dict[Hashable, tuple[object, Explanation]] = {}
+        # Each with the pools that the node saw, and after how many states it was counted.
+        self._counted: dict[Hashable, tuple[tuple[Pool, ...], int, Explanation]] = {}
+        # The holders of devices in the state that was seen last, how many states that was, and when pools changed.
+        self._holds: Overlay[DeviceKey, tuple[Hold, ...]] = Overlay()
+        self._states = 0
+        self._changed: dict[tuple[str, str], int] = {}
         # The worlds are kept, so that no other objects get their ids.
         self._reasons: dict[Hashable, tuple[object, str, int, Reasons]] = {}
 
@@ -42,16 +50,29 @@ class Repeated:
         """Return a refusal with what each device fell to, as `count` does it where it is not known."""
         node = cluster.node(refusal.node)
         pending = [claim for claim in claims if claim.status.allocation is None]
-        state = _state(cluster, node) if len(pending) == 1 else None
-        if state is None:
+        pools = _pools(cluster, node) if len(pending) == 1 else None
+        if pools is None:
             return count(refusal, claims, node)
+        self._notice(cluster)
         key = refusal.node, _asking(pending[0])
         known = self._counted.get(key)
-        if known is not None and known[0] == state:
-            return refusal.counting(_told_of(known[1], claim_name(pending[0])))
+        if known is not None and known[0] == pools and self._is_as_of(known[1], pools):
+            return refusal.counting(_told_of(known[2], claim_name(pending[0])))
         told = count(refusal, claims, node)
-        _put(self._counted, key, (state, told.explanation))
+        _put(self._counted, key, (pools, self._states, told.explanation))
         return told
+
+    def _notice(self, cluster: Cluster) -> None:
+        """Note of which pools devices have other holders than in the state before."""
+        holds = cluster.known.ledger.holds
+        if holds is not self._holds:
+            self._states += 1
+            self._changed.update([((key.driver, key.pool), self._states) for key in holds.differing(self._holds)])
+            self._holds = holds
+
+    def _is_as_of(self, state: int, pools: Sequence[Pool]) -> bool:
+        """Return whether the devices of pools have the holders that they had in an earlier state."""
+        return all(self._changed.get(pool.key, 0) <= state for pool in pools)
 
     def reasons(self, world: World, allowed: int, elsewhere: Sequence[World]) -> Reasons:
         """Return the reasons of a refusal, for which so much work is allowed."""
@@ -80,14 +101,12 @@ def _asking(claim: ResourceClaim) -> Hashable:
     return content(claim), claim.metadata.annotations.get(EXTENDED_CLAIM)
 
 
-def _state(cluster: Cluster, node: Node) -> object:
-    """Return the pools that a node sees and who holds their devices; None if that cannot be told."""
+def _pools(cluster: Cluster, node: Node) -> tuple[Pool, ...] | None:
+    """Return the pools that a node sees; None if that cannot be told."""
     try:
-        pools = cluster.known.survey.pools(node)
+        return cluster.known.survey.pools(node)
     except GatherError:
         return None
-    devices = [each.key for pool in pools for each in (*pool.devices, *pool.elsewhere)]
-    return pools, cluster.known.ledger.holds.many(devices, ())
 
 
 def _contents(world: World) -> Hashable:

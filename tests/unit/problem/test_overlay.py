@@ -27,6 +27,15 @@ def test_changes_are_those_of_a_dict(start, steps):
         assert all((key in overlay) == (key in plain) and overlay.get(key) == plain.get(key) for key in range(14))
 
 
+@given(st.dictionaries(KEYS, st.integers()), STEPS)
+def test_keys_differ_whose_values_are_not_the_same(start, steps):
+    states = [Overlay(start)]
+    for items, gone in steps:
+        states.append(states[-1].changed(items, gone))
+    for one in (states[0], Overlay(start), Overlay[int, int]()):
+        assert states[-1].differing(one) == {key for key in range(13) if states[-1].get(key) is not one.get(key)}
+
+
 def test_many_changes_become_a_base():
     overlay: Overlay[int, int] = Overlay()
     for number in range(1_000):
