@@ -10,6 +10,7 @@ from typing import Final
 
 from dra_alloc.api import FrozenMap, Namespace, ObjectMeta, Pod, PodGroup, ResourceClaimTemplate, ResourceQuota
 from dra_alloc.manifest import Documents
+from dra_alloc.pods.filters.claimed_volumes import NO_VOLUMES, Volumes
 from dra_alloc.pods.groups import groups_by_name
 from dra_alloc.pods.quota.book import NO_QUOTAS, QuotaBook
 from dra_alloc.pods.siblings import NO_SIBLINGS, Siblings
@@ -33,6 +34,7 @@ class Population:
     charged: frozenset[str] = frozenset()
     siblings: Siblings = NO_SIBLINGS
     groups: Mapping[str, PodGroup] = field(default_factory=FrozenMap)
+    volumes: Volumes = NO_VOLUMES
 
     @classmethod
     def of(cls, documents: Documents, *, extended: bool = False) -> Population:
@@ -50,6 +52,7 @@ class Population:
             charged,
             siblings=Siblings.of(documents.workloads, documents.services),
             groups=FrozenMap(dict(groups_by_name(documents.pod_groups, documents.priority_classes))),
+            volumes=Volumes.of(documents),
         )
 
     @property
@@ -59,7 +62,8 @@ class Population:
             Namespace.made(metadata=ObjectMeta.made(name=name, labels=labels))
             for name, labels in self.namespaces.items()
         ]
-        return (*self.pods, *self.templates.values(), *namespaces, *self.quotas, *self.groups.values())
+        others = (*self.quotas, *self.groups.values(), *self.volumes.objects)
+        return (*self.pods, *self.templates.values(), *namespaces, *others)
 
     def with_pods(self, pods: Iterable[Pod]) -> Population:
         """Return the same with those more pods that hold room."""

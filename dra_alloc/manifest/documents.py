@@ -16,6 +16,8 @@ from dra_alloc.api import (
     Namespace,
     Node,
     ObjectMeta,
+    PersistentVolume,
+    PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
     PodGroup,
@@ -27,6 +29,7 @@ from dra_alloc.api import (
     RuntimeClass,
     Service,
     ServiceAccount,
+    StorageClass,
 )
 from dra_alloc.errors import NAME_SHOWN, Problem, Where, in_brief
 from dra_alloc.manifest.convert.conversion import document_path
@@ -119,6 +122,9 @@ class Documents:
     pod_groups: tuple[PodGroup, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
     services: tuple[Service, ...] = ()
+    volume_claims: tuple[PersistentVolumeClaim, ...] = ()
+    volumes: tuple[PersistentVolume, ...] = ()
+    storage_classes: tuple[StorageClass, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     service_accounts: tuple[ServiceAccount, ...] = ()
     priority_classes: tuple[PriorityClass, ...] = ()

@@ -15,6 +15,8 @@ from dra_alloc.api import (
     LimitRange,
     Namespace,
     Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
     PodGroup,
@@ -26,6 +28,7 @@ from dra_alloc.api import (
     RuntimeClass,
     Service,
     ServiceAccount,
+    StorageClass,
 )
 from dra_alloc.errors import in_brief
 from dra_alloc.releases import Span
@@ -106,6 +109,9 @@ _ALL: Final = (
     Kind("policy", "PodDisruptionBudget", "disruption_budgets", ("v1",), PodDisruptionBudget),
     Kind("", "LimitRange", "limit_ranges", ("v1",), LimitRange),
     Kind("", "Service", "services", ("v1",), Service),
+    Kind("", "PersistentVolumeClaim", "volume_claims", ("v1",), PersistentVolumeClaim),
+    Kind("", "PersistentVolume", "volumes", ("v1",), PersistentVolume),
+    Kind("storage.k8s.io", "StorageClass", "storage_classes", ("v1",), StorageClass),
     Kind("node.k8s.io", "RuntimeClass", "runtime_classes", ("v1",), RuntimeClass),
     Kind("", "ServiceAccount", "service_accounts", ("v1",), ServiceAccount),
     Kind(SCHEDULING_GROUP, "PriorityClass", "priority_classes", ("v1",), PriorityClass),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dra_alloc.pods.filters.claimed_volumes import NO_VOLUMES, Volumes
 from dra_alloc.pods.tenancy import Tenancy
 from dra_alloc.pods.views import PodView
 from dra_alloc.releases import Release
@@ -23,6 +24,7 @@ class Ruling:
     release: Release
     gates: Mapping[str, bool]
     served: Mapping[str, str]
+    volumes: Volumes = NO_VOLUMES
 
     def on(self, gate: str) -> bool:
         """Return whether a gate is on; one that the release does not have is off."""

@@ -24,6 +24,7 @@ NAMESPACED: Final = (
     "services",
     "disruption_budgets",
     "service_accounts",
+    "volume_claims",
 )
 
 

@@ -88,6 +88,8 @@ class Tenancy:
         self.near: dict[Term, Places] = {}
         self.apart: dict[Term, Places] = {}
         self.rather: dict[tuple[int, Term], Places] = {}
+        #: How many pods use each PersistentVolumeClaim, by its full name.
+        self.claiming: Counter[str] = Counter()
         self._views: dict[Hashable, PodView] = {}
         self._found: dict[str, object] = {}
         running: dict[int, list[Tenant]] = {}
@@ -121,6 +123,7 @@ class Tenancy:
         other._labelled = labelled  # noqa: SLF001 - its own kind
         other.staying, other.leaving, other.owned = _each(self.staying), _each(self.leaving), _each(self.owned)
         other.near, other.apart, other.rather = _each(self.near), _each(self.apart), _each(self.rather)
+        other.claiming = Counter(self.claiming)
         return other
 
     def with_node(self, node: Node, place: int) -> Tenancy:
@@ -153,6 +156,7 @@ class Tenancy:
             if counted is None:
                 counted = self.owned[tenant.owner] = Counter()
             counted[place] = counted.get(place, 0) + 1
+        self.claiming.update(tenant.claiming)
         if tenant.has_wishes:
             for counted in self._by_affinity(self.view(pod)):
                 counted[place] = counted.get(place, 0) + 1
@@ -169,6 +173,7 @@ class Tenancy:
         self.loads[place] = self._intern(self.loads[place].plus((tenant,), -1))
         if tenant.ports:
             self.ports[place] -= tenant.ports
+        self.claiming.subtract(tenant.claiming)
         counted: list[Places] = [(self.staying if tenant.stays else self.leaving)[tenant.seen_as]]
         if tenant.owner is not None and tenant.stays:
             counted.append(self.owned[tenant.owner])

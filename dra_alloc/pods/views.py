@@ -12,6 +12,7 @@ from typing import NamedTuple
 from dra_alloc.api import Pod, PodAffinity, PodAffinityTerm, PodSpec
 from dra_alloc.api.labels import NAMESPACE_NAME, NOTHING, LabelTest, Requirement, selector_of
 from dra_alloc.pods.amounts import CPU, MEMORY, UNASKED, in_units, pod_requests, used_by
+from dra_alloc.pods.filters.claimed_volumes import claims_of
 from dra_alloc.remembered import of_objects
 
 #: Kind, namespace and name of what made a pod.
@@ -155,6 +156,7 @@ class Tenant(NamedTuple):
     stays: bool
     owner: Owner | None
     has_wishes: bool
+    claiming: tuple[str, ...]
 
 
 @of_objects
@@ -176,6 +178,7 @@ def tenant_of(pod: Pod) -> Tenant:
         meta.deletion_timestamp is None,
         owner_of(pod),
         spec.affinity is not None,
+        claims_of(pod) if spec.volumes else (),
     )
 
 

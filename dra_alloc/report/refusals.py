@@ -162,6 +162,7 @@ _EVERYWHERE: Final = frozenset(
         "claim-missing",
         "claim-in-use",
         "claim-undated",
+        *("volume-missing", "volume-unbound"),
         "unknown-class",
         "scheduling-gates",
         "pod-group",

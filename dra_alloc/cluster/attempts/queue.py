@@ -11,7 +11,7 @@ from typing import Final
 from dra_alloc.api import DeviceClass, Pod, ResourceClaim
 from dra_alloc.cluster.attempts.scheduled import NotAsked, Waiting
 from dra_alloc.limits import RESERVED_FOR_MAX_SIZE
-from dra_alloc.pods.admission import BUILT_IN, VOLUMES, WITHOUT_CLASS
+from dra_alloc.pods.admission import BUILT_IN, WITHOUT_CLASS
 from dra_alloc.pods.claims import going, not_made_for
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.workloads.states import PodState, state_of
@@ -56,8 +56,6 @@ class Queued:
         scheduler = scheduler_of(self.pod)
         if scheduler != DEFAULT_SCHEDULER:
             yield f"scheduler {scheduler} decides, which may do otherwise than kube-scheduler"
-        if any(each.persistent_volume_claim or each.ephemeral for each in spec.volumes):
-            yield VOLUMES
         if spec.priority is None and spec.priority_class_name and spec.priority_class_name not in BUILT_IN:
             name = spec.priority_class_name
             yield f"PriorityClass {name} is not among the files: its value is taken as 0, {WITHOUT_CLASS}"
@@ -121,6 +119,20 @@ def waiting(queued: Queued, claims: Mapping[str, ResourceClaim]) -> Waiting | No
         if against is not None:
             return Waiting(queued.name, against.code, against.text)
     return None
+
+
+def refused_everywhere(
+    queued: Queued,
+    known: Sequence[ResourceClaim],
+    reserved: Callable[[ResourceClaim], int],
+    classes: Mapping[str, DeviceClass],
+) -> Objection | None:
+    """Return what claims or their classes have against the pod, whatever the node."""
+    text = "" if queued.alone else reserved_up(queued.pod, known, reserved)
+    if text:
+        return Objection("claim-in-use", (text,))
+    text = missing_class([each for each in known if each.status.allocation is None], classes)
+    return Objection("unknown-class", (text,)) if text else None
 
 
 def reserved_up(pod: Pod, claims: Iterable[ResourceClaim], reserved: Callable[[ResourceClaim], int]) -> str:

@@ -15,7 +15,7 @@ from dra_alloc.cluster.attempts.binding import unbound
 from dra_alloc.cluster.attempts.choice import Choice, best, prefers, worth
 from dra_alloc.cluster.attempts.found import DevicesSay, NodesFound
 from dra_alloc.cluster.attempts.kubelet import kept_out
-from dra_alloc.cluster.attempts.queue import Queued, may_preempt, missing_class, not_asked, reserved_up, waiting
+from dra_alloc.cluster.attempts.queue import Queued, may_preempt, not_asked, refused_everywhere, waiting
 from dra_alloc.cluster.attempts.scheduled import NodeNames, PodOutcome, Scheduled, Unschedulable, Unsettled
 from dra_alloc.cluster.attempts.taking import as_counted, taking_of, with_taken
 from dra_alloc.cluster.attempts.ways import DEFAULT_WAYS, Candidates, Ways
@@ -82,7 +82,9 @@ class Scheduling:
         settings = cluster.settings
         self._profile = settings.profile()
         self._as_promised = settings.semantics == Semantics.INTENDED
-        self._ruling = Ruling(self._profile.release, settings.effective_gates(), cluster.known.class_by_resource)
+        self._ruling = Ruling(
+            self._profile.release, settings.effective_gates(), cluster.known.class_by_resource, population.volumes
+        )
         self._taking = taking_of(cluster)
         self.reserved: dict[str, int] = {}
         names = self.tenancy.places
@@ -137,13 +139,13 @@ class Scheduling:
         named = defaulted([claims[each] if isinstance(each, str) else each for each in queued.claims])
         known = [self._placing.known(each) for each in named]
         pending = [each for each in known if each.status.allocation is None]
-        notes = tuple(queued.notes())
-        text = "" if queued.alone else reserved_up(queued.pod, known, self._consumers)
-        if text:
-            return Unschedulable(queued.name, text, "claim-in-use", notes=notes)
-        text = missing_class(pending, self._cluster.classes)
-        if text:
-            return Unschedulable(queued.name, text, "unknown-class", notes=notes)
+        notes, volumes = tuple(queued.notes()), self._ruling.volumes
+        against = volumes.against(queued.pod)
+        if against is None:
+            notes = (*notes, *volumes.notes(queued.pod))
+            against = refused_everywhere(queued, known, self._consumers, self._cluster.classes)
+        if against is not None:
+            return Unschedulable(queued.name, against.text, against.code, notes=notes, detail=against.detail)
         try:
             return self._on_nodes(queued, known, pending, notes)
         except BudgetExhausted:

@@ -23,6 +23,8 @@ _APPLIED: Final = (
     "pod_groups",
     "priority_classes",
 )
+#: What of these the dump has stays as it is: it may be bound, and its spec cannot change.
+_STAYING: Final = ("volume_claims", "volumes", "storage_classes")
 _BESIDE: Final = (
     *("quotas", "services", "runtime_classes", "service_accounts", "limit_ranges", "disruption_budgets"),
     "workloads",
@@ -31,11 +33,12 @@ _BESIDE: Final = (
 
 def merged(dump: Documents, manifests: Documents) -> Documents:
     """Return the dump with the manifests applied; a claim of the dump stays as it is, since its spec cannot change."""
-    if not manifests.claims and not any(getattr(manifests, member) for member in _APPLIED):
+    if not manifests.claims and not any(getattr(manifests, member) for member in (*_APPLIED, *_STAYING)):
         return dump
     there = {claim_name(claim) for claim in dump.claims} if manifests.claims else ()
     new = [claim for claim in manifests.claims if claim_name(claim) not in there]
     others: dict[str, Any] = {member: _merged(getattr(dump, member), getattr(manifests, member)) for member in _APPLIED}
+    others |= {member: _merged(getattr(manifests, member), getattr(dump, member)) for member in _STAYING}
     return replace(dump, claims=(*dump.claims, *new), **others)
 
 

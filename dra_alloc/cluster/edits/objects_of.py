@@ -23,6 +23,7 @@ from dra_alloc.problem.requests import claim_name
 #: What a population is made of.
 _POPULATION: Final = (
     "pods", "namespaces", "templates", "quotas", "pod_groups", "priority_classes", "workloads", "services",
+    "volume_claims", "volumes", "storage_classes",
 )  # fmt: skip
 
 
@@ -45,6 +46,9 @@ def objects_of(contents: Contents) -> Documents:
         pods=(*population.pods, *(each for each in beside.pods if each.metadata.full_name not in running)),
         pod_groups=tuple(population.groups.values()),
         quotas=population.quotas,
+        volume_claims=tuple(population.volumes.claims.values()),
+        volumes=tuple(population.volumes.volumes.values()),
+        storage_classes=tuple(population.volumes.classes.values()),
     )
 
 

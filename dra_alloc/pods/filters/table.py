@@ -18,6 +18,7 @@ from dra_alloc.pods.filters import (
     spread,
     tainted,
     unschedulable,
+    volumes,
 )
 from dra_alloc.pods.objections import Objection
 from dra_alloc.releases import Release
@@ -45,6 +46,7 @@ FILTERS: Final = (
     Filter("NodeAffinity", node_affinity.refused, fixed=True),
     Filter("NodePorts", ports.refused),
     Filter("NodeResourcesFit", resources.refused),
+    Filter("VolumeBinding", volumes.refused),
     Filter("PodTopologySpread", spread.refused),
     Filter("InterPodAffinity", pod_affinity.refused),
 )

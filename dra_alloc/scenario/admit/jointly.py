@@ -25,10 +25,25 @@ WORKLOADS: Final = 20
 #: Why a node refuses a pod whatever else of its workload is placed where.
 _LASTING: Final = frozenset(
     {"quota", "admin-access", "claim-deleted", "claim-missing", "claim-not-owned", "scheduling-gates"}
-) | {"node-name", "node-selector", "node-affinity", "node-taint", "node-unschedulable", "extended-resources"}
+    | {"volume-missing", "volume-unbound"}
+) | {
+    "node-name",
+    "node-selector",
+    "node-affinity",
+    "node-taint",
+    "node-unschedulable",
+    "extended-resources",
+    "node-volumes",
+}
 #: Room of a node that other pods of the workload may have taken, and what else of them may be in the way.
 _ROOM: Final = frozenset({"node-resources", "node-ports"})
-_BESIDE: Final = _ROOM | {"topology-spread", "pod-affinity", "pod-anti-affinity", "pod-anti-affinity-of-others"}
+_BESIDE: Final = _ROOM | {
+    "volume-in-use",
+    "topology-spread",
+    "pod-affinity",
+    "pod-anti-affinity",
+    "pod-anti-affinity-of-others",
+}
 
 
 def jointly(cluster: Cluster, subjects: Sequence[Subject], answers: Sequence[SubjectAnswer], first: bool) -> LayerSays:

@@ -52,7 +52,7 @@ def common_ground(subjects: Sequence[Subject], cluster: Cluster) -> Ground:
         # Pods of one workload differ in name only.
         key = subject.template or subject.name
         if key not in known:
-            known[key] = tuple(node for node in cluster.nodes if pod_objection(pod, node, classes) is None)
+            known[key] = _nodes(subject.name, pod, cluster)
             _check_claims(subject.name, pod, known[key], classes)
         nodes = known[key]
         extended.append(extended_claim(pod, nodes[0], classes) if nodes else None)
@@ -71,6 +71,16 @@ def common_ground(subjects: Sequence[Subject], cluster: Cluster) -> Ground:
         f"{left:,} of {len(cluster.nodes):,} nodes are left out: what the pods or the nodes say keeps the pods off them"
     )
     return Ground(Cluster(cluster.known.on_nodes(allowed)), tuple(extended), (note,))
+
+
+def _nodes(name: str, pod: Pod, cluster: Cluster) -> tuple[Node, ...]:
+    """Return the nodes that a pod may run on by what it, the nodes and its volumes say."""
+    classes, volumes = cluster.known.class_by_resource, cluster.population.volumes
+    against = volumes.against(pod)
+    if against is not None:
+        raise InputError(f"{name} is not to be placed: {against.text}")
+    found = (node for node in cluster.nodes if pod_objection(pod, node, classes) is None)
+    return tuple(node for node in found if volumes.on_node(pod, node) is None)
 
 
 def _check_claims(name: str, pod: Pod, nodes: Sequence[Node], classes: Mapping[str, str]) -> None:

@@ -298,7 +298,8 @@ def test_no_code_is_documented_that_nothing_produces() -> None:
     unasked = {"quota", "claim-deleted", "claim-not-owned", "admin-access", "node-name"}
     # And tests/unit/cluster/test_schedule.py, test_binding.py, tests/unit/scenario/test_groups.py.
     unasked |= {"pod-group", "claim-in-use", "claim-missing", "scheduling-gates", "in-order", "extended-resources"}
-    unasked |= {"claim-undated"}
+    # And tests/unit/pods/test_volumes.py.
+    unasked |= {"claim-undated", "volume-missing", "volume-unbound", "volume-in-use", "node-volumes"}
     assert {*ABORTS, *PODS, *unasked, "allocated-elsewhere"} == set(NODE_CODES)
     assert set(FACTS) == set(FACT_CODES)
 
