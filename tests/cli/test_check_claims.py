@@ -160,7 +160,10 @@ def test_an_allocation_that_skips_node_operations_needs_a_node_that_declares_it(
     ("spec", "note"),
     [
         ({"schedulerName": "kai-scheduler"}, "scheduler kai-scheduler decides"),
-        ({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "v"}}]}, "volumes are not looked at"),
+        (
+            {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "v"}}]},
+            "/v is not among the files: without it",
+        ),
         ({"priorityClassName": "mine"}, "PriorityClass mine is not among the files"),
     ],
 )
