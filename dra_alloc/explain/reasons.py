@@ -8,7 +8,7 @@ a fix is proposed because the claims fit with it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -217,9 +217,10 @@ class _Fixes:
         # Without any request nothing is left of what was asked for.
         all_requests = {fact for fact in facts if fact.code == "request"}
         pairs = [pair for pair in found.values() if not self._trials.known_refused(pair) and {*pair} != all_requests]
-        cut = self._trials.nearly_spent(FOR_SECOND) or len(pairs) > _MOST_PAIRS
+        of_all = self._of_all(facts, found)
+        cut = self._trials.nearly_spent(FOR_SECOND) or len(pairs) > _MOST_PAIRS or len(of_all) > _MOST_PAIRS
         answers: set[bool | None] = {None} if cut else set()
-        for found_pair in (*sorted(pairs, key=cost_of_pair)[:_MOST_PAIRS], *self._of_all(facts, found)):
+        for found_pair in (*sorted(pairs, key=cost_of_pair)[:_MOST_PAIRS], *of_all[:_MOST_PAIRS]):
             # What slices bring that nobody has seen may make the other change needless.
             pair = sorted(found_pair, key=lambda fact: fact.code != "pool-incomplete")
             change = partial(without, facts=pair)
@@ -234,11 +235,13 @@ class _Fixes:
         self._paired = None not in answers
         return []
 
-    def _of_all(self, facts: Sequence[Fact], known: Collection[frozenset[Fact]]) -> Iterator[tuple[Fact, Fact]]:
-        if self._world.takes_all and not self._trials.nearly_spent(FOR_SECOND):
-            left = [fact for fact in facts if fact not in self._enough]
-            pairs = (pair for pair in choosing_pairs(left, known) if not self._trials.lacks(pair))
-            yield from itertools.islice(pairs, _MOST_PAIRS)
+    def _of_all(self, facts: Sequence[Fact], known: Collection[frozenset[Fact]]) -> Sequence[tuple[Fact, Fact]]:
+        """Return pairs that let All take other devices: one more than are tried, if there are as many."""
+        if not self._world.takes_all or self._trials.nearly_spent(FOR_SECOND):
+            return ()
+        left = [fact for fact in facts if fact not in self._enough]
+        pairs = (pair for pair in choosing_pairs(left, known) if not self._trials.lacks(pair))
+        return tuple(itertools.islice(pairs, _MOST_PAIRS + 1))
 
     def _leaves(self, pair: Sequence[Fact]) -> str:
         """Return what is in the way once one of two changes is made, of the first that makes a difference."""

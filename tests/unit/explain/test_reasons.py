@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.hard_cases import hard_cases
 from dra_alloc.explain.facts import Whose, facts_of
+from dra_alloc.explain.fewer import TWO_CHANGES
 from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
@@ -86,6 +87,14 @@ def test_two_changes_are_found_where_all_would_take_more_without_its_selector() 
     dropping = [f"dropping claim {claim_name(there.claims[number])}" for number in (0, 3)]
     assert [sorted(fix.steps) for fix in found.fixes] == [dropping]
     assert all(fix.change(there).fits() for fix in found.fixes)
+
+
+def test_where_more_pairs_let_all_take_other_devices_than_are_tried_that_is_told() -> None:
+    claims = [{**claim(ask(None, kind=1)), "metadata": {"name": f"c{number}"}} for number in range(7)]
+    there = world(request([device("a", kind=1), device("b", kind=3), device("c", kind=3)], *claims))
+    found = reasons(there, 1_000_000)
+    assert not found.fixes
+    assert TWO_CHANGES in found.untried
 
 
 def test_many_facts_that_play_no_part_do_not_use_up_the_work() -> None:
