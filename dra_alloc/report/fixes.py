@@ -102,7 +102,7 @@ def _with_own(step: str, asides: list[str], leaves: str) -> str:
     """Return a change with the aside that is part of saying it, which is taken from the others."""
     if step.startswith(FREEING):
         others = [each for each in asides if each.startswith("used by ") and not each.startswith(USED_BY_PODS)]
-        return step if others else _freeing(step.removeprefix("freeing "), _taken(asides, USED_BY_PODS))
+        return step if others else _freeing(step.removeprefix("freeing "), _taken(asides, *USED_BY_PODS))
     if step.startswith(TOLERATING):
         where = _taken(asides, *IN_REQUESTS)
         return f"{step}{_on_seen(step.removeprefix(TOLERATING), leaves)}{where and f' {where}'}"

@@ -23,8 +23,8 @@ from dra_alloc.rules import tolerates
 from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Solved
 
-#: How it begins who uses a claim, where these are pods.
-USED_BY_PODS: Final = "used by pod"
+#: How it begins who uses a claim, where that is one pod, or pods alone.
+USED_BY_PODS: Final = ("used by pod ", "used by pods ")
 #: How it begins who set a taint, where that is a driver, and where a toleration goes.
 SET_BY_DRIVER: Final = "set by driver "
 IN_REQUESTS: Final = ("in request ", "in every request")
@@ -156,7 +156,7 @@ def _users(claim: ResourceClaim, pods: Sequence[Pod]) -> str:
     inside = f"{namespace}/" if namespace else ""
     told = [f"{inside}{name}{_made_by(there.get(name))}" for name in names[:_MOST_USERS]]
     more = f" and {len(names) - _MOST_USERS} more" if len(names) > _MOST_USERS else ""
-    return f"{USED_BY_PODS}{'' if len(names) == 1 else 's'} {', '.join(told)}{more}"
+    return f"{USED_BY_PODS[len(names) > 1]}{', '.join(told)}{more}"
 
 
 def _made_by(pod: Pod | None) -> str:

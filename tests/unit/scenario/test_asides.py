@@ -85,6 +85,17 @@ def test_who_uses_a_claim_is_told_with_what_made_it(tmp_path, capsys) -> None:
     assert told(tmp_path, capsys, claim("c"), *there[:-2], job, USER)["freeing claim ns/h"] == "used by jobs/web-0"
 
 
+def test_a_claim_that_not_only_pods_use_is_freed(tmp_path, capsys) -> None:
+    held = claim("h", "d0", "web-0")
+    held["status"]["reservedFor"].append({"resource": "podgroups", "name": "g", "uid": "g"})
+    asked, there = tmp_path / "asked.json", tmp_path / "there.json"
+    asked.write_text(listed(claim("c")))
+    there.write_text(listed(device_class("a100"), slice_of("a100"), held))
+    assert run(["check", str(asked), "--cluster", str(there)]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "fix that takes from others: freeing claim ns/h (used by pods/web-0, podgroups/g) " in printed
+
+
 @pytest.mark.parametrize(
     ("pods", "owned", "said"),
     [
