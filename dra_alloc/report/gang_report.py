@@ -42,9 +42,16 @@ def _lines(told: tuple[JointAnswer, Finding, Finding], verbose: bool) -> Iterato
     yield from joint.lines(verbose)
     yield from greedy.lines(verbose)
     yield from (f"note: {note}" for note in answer.notes)
-    placed = len(answer.answers.joint.placements)
-    amount = f"{placed:,}" if answer.wanted is None else f"{placed:,} of {plural(answer.wanted, 'pod')}"
-    yield f"{amount} placed jointly ({whose_answer(answer.cluster.settings)})"
+    yield f"{_total(answer)} ({whose_answer(answer.cluster.settings)})"
+
+
+def _total(answer: JointAnswer) -> str:
+    """Return how many pods are placed, or that nobody knows."""
+    gang = answer.answers.joint
+    if gang.verdict == "undecided":
+        return "undecided"
+    wanted = "" if answer.wanted is None else f" of {plural(answer.wanted, 'pod')}"
+    return f"{len(gang.placements):,}{wanted} placed jointly"
 
 
 def _joint(answer: JointAnswer, verbose: bool) -> Iterator[str]:
@@ -86,11 +93,10 @@ def _headline(title: str, gang: Gang, wanted: int | None, nothing: str) -> str:
     amount = f"{count:,}" if wanted is None else f"{f'{count:,}' if count else 'none'} of {plural(wanted, 'pod')}"
     nodes = f" on {plural(len(gang.nodes), 'node')}" if gang.placements else ""
     why = f" ({gang.why})" if gang.why else ""
+    if gang.verdict == "undecided":
+        return f"{title}: undecided{why}"
     doubt = "" if gang.proven else ", and better is not ruled out"
-    state = "undecided" if gang.verdict == "undecided" else f"{amount}{nodes}"
-    if wanted and not count and gang.verdict != "undecided":
-        state = f"{nothing}{state}"
-    return f"{title}: {state}{why}{doubt}"
+    return f"{title}: {nothing if wanted and not count else ''}{amount}{nodes}{why}{doubt}"
 
 
 def _nodes(gang: Gang, verbose: bool) -> Iterator[str]:

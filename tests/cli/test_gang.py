@@ -248,3 +248,16 @@ def test_a_topology_that_pods_should_have_and_do_not_is_noted(tmp_path, capsys):
     manifests = write_manifest(tmp_path, claim("a", BIG) + claim("b", BIG))
     _, body = answer(capsys, str(manifests), "--cluster", str(cluster), "--topology", "rack", "--prefer")
     assert body["notes"] == ["not all pods could be placed on nodes of one rack"]
+
+
+def test_where_nobody_knows_no_number_is_told(tmp_path, capsys):
+    """Two pods want the only two devices each, and an overseer could have those of one of them."""
+    space = {"resource.kubernetes.io/admin-access": "true"}
+    label = f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: default, labels: {json.dumps(space)}}}\n---\n"
+    cluster = write_manifest(tmp_path, label + racks("n1"), "cluster.yaml")
+    overseer = claim("c").replace("deviceClassName: gpu", "deviceClassName: gpu, adminAccess: true")
+    asked = write_manifest(tmp_path, claim("a", BIG) + claim("b", BIG) + overseer)
+    assert run(["gang", str(asked), "--cluster", str(cluster)]) == 3
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("ResourceClaim default/a and 2 more, placed jointly: undecided (")
+    assert last.startswith("undecided (Kubernetes ")

@@ -304,10 +304,11 @@ class _Joint:
             return self.ask(self._cluster.nodes).verdict
         try:
             packed = pack(self._menus, self._cluster.nodes, self._shapes.demand)
-            none = self._doubted(Gang(Verdict.NONE, ()), self._cluster.nodes)
+            if packed.complete:
+                return Verdict.PLACED
+            return self._doubted(Gang(Verdict.NONE, ()), self._cluster.nodes).verdict
         except (TooMuchWork, BudgetExhausted):
             return Verdict.UNDECIDED
-        return Verdict.PLACED if packed.complete else none.verdict
 
     def _doubted(self, gang: Gang, nodes: Sequence[Node]) -> Gang:
         """Return a gang of which members are missing as undecided where two with admin access could have one device."""
