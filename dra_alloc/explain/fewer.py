@@ -19,8 +19,9 @@ from dra_alloc.explain.world import World
 _FEW: Final = 8
 #: The part of the work after which it is not looked any more for what a first change leaves in the way.
 FOR_SECOND: Final = 0.85
-#: Changes after which it is looked for requests that still lack devices, and others that are tried without more ado.
+#: Changes of which each is looked at for whether a request still lacks devices after it; of more none is.
 _MOST_LOOKS: Final = 16
+#: Changes that are tried each as the second; of more those are that the refusal rests on once the first is made.
 FEW_OTHERS: Final = 3
 #: What it costs to ask for less, or for the same in several claims.
 LESS_COST: Final = 30

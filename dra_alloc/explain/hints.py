@@ -60,7 +60,7 @@ class Hints:
         return [other.name for other in self._undecided]
 
     def insist(self) -> None:
-        """AnyRequest those that did not answer once more, for longer."""
+        """Ask those that did not answer once more, for longer."""
         undecided, self._undecided = self._undecided, []
         self._try(undecided, INSIST)
 
