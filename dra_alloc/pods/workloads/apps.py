@@ -30,6 +30,7 @@ from dra_alloc.pods.workloads.reading import (
 from dra_alloc.pods.workloads.states import PodState, is_live, pinned_to, state_of
 
 _HASH: Final = "pod-template-hash"
+_MOST: Final = "deployment.kubernetes.io/max-replicas"
 _TEMPLATE: Final = "spec.template"
 _SPEC: Final = "spec.template.spec"
 
@@ -70,16 +71,47 @@ def deployment(workload: Workload, around: Around) -> PodPlan:
 
 
 def _paused(workload: Workload, around: Around) -> PodPlan:
-    """Return the pods of the ReplicaSet that has most of them: there is no other before the Deployment goes on."""
-    note = f"{workload.called} is paused: it makes pods of the template that those there have, and without any none"
+    """Return the pods of the ReplicaSets that are there: no other is made before the Deployment goes on."""
+    note = f"{workload.called} is paused: it makes no pods of a new template, and none at all without a ReplicaSet"
     sets = [each for each in around.children(workload) if each.kind == "ReplicaSet"]
-    if sets:
-        largest = max(sets, key=lambda each: len(around.pods(each)))
-        plan = rolled_out(workload, template_at(largest, _TEMPLATE), around, _SPEC)
-        return replace(plan, notes=(note,))
-    there = around.pods(workload)
-    kept = PodSet(template_at(workload, _TEMPLATE), _SPEC, controller_of(workload), len(there), there=there)
-    return PodPlan((kept,) if there else (), notes=(note,))
+    if not sets:
+        there = around.pods(workload)
+        kept = PodSet(template_at(workload, _TEMPLATE), _SPEC, controller_of(workload), len(there), there=there)
+        return PodPlan((kept,) if there else (), notes=(note,))
+    parts = [replica_set(each, around).sets[0] for each in sets]
+    return PodPlan(
+        tuple([replace(each, count=count) for each, count in zip(parts, _scaled(workload, sets), strict=True)]),
+        notes=(note,),
+    )
+
+
+def _scaled(workload: Workload, sets: Sequence[Workload]) -> list[int]:
+    """Return how many pods a Deployment that makes no ReplicaSet wants of each: several are scaled in proportion."""
+    wanted = copies(workload.body, "spec.replicas", 1)
+    sizes = [copies(each.body, "spec.replicas", 1) for each in sets]
+    made = [each.metadata.creation_timestamp or "" for each in sets]
+    if sum(map(bool, sizes)) < 2:
+        template = template_at(workload, _TEMPLATE)
+        current = [covers(template, value_at(each.body, _TEMPLATE)) for each in sets]
+        ranks = list(zip(sizes, current, made, strict=True))
+        only = ranks.index(max(ranks))
+        return [wanted if place == only else 0 for place, _ in enumerate(sets)]
+    if text(workload.body, "spec.strategy.type") == "Recreate":
+        return sizes
+    most = wanted + _shares(workload, wanted)[0] if wanted else 0
+    before = [_most_before(each, sum(sizes)) for each in sets]
+    found = [(2 * size * most + each) // (2 * each) for size, each in zip(sizes, before, strict=True)]
+    # The largest has what is left over: of equal ones the newest as more are made, and the oldest as some go.
+    places = sorted(range(len(sets)), key=made.__getitem__, reverse=most > sum(sizes))
+    largest = max(places, key=sizes.__getitem__)
+    found[largest] = max(0, found[largest] + most - sum(found))
+    return found
+
+
+def _most_before(replicas: Workload, there: int) -> int:
+    """Return how many pods the Deployment of a ReplicaSet was to have at most when it was scaled last."""
+    said = replicas.metadata.annotations.get(_MOST, "")
+    return (int(said) if said.isdecimal() else 0) or there
 
 
 def _leaving_first(pods: Sequence[Pod]) -> tuple[Pod, ...]:

@@ -126,6 +126,37 @@ def test_a_paused_deployment_makes_no_pods_of_another_template():
     assert any("is paused" in each for each in found.notes)
 
 
+@pytest.mark.parametrize(
+    ("replicas", "more", "sets", "new", "leaving"),
+    [
+        (4, "", (3, 2), (0, 0), 0),
+        (6, "", (3, 2), (2, 1), 0),
+        (8, "", (3, 2), (3, 2), 0),
+        (2, "", (3, 2), (0, 0), 2),
+        (0, "", (3, 2), (0, 0), 5),
+        (4, "", (2, 2), (0, 1), 0),
+        (6, ", strategy: {type: Recreate}", (3, 2), (0, 0), 0),
+        (3, "", (2, 0), (1, 0), 0),
+        (3, "", (0, 0), (0, 3), 0),
+    ],
+)
+def test_a_deployment_paused_amid_a_rollout_scales_what_there_is(replicas, more, sets, new, leaving):
+    """As recorded of a control plane of 1.37.2, with a surge of a quarter before and after."""
+    there = ""
+    for name, count, day in (("g", sets[0], 1), ("h", sets[1], 2)):
+        owned = thing("ReplicaSet", f"web-{name}", f"replicas: {count}, template: {OLD}", owner="Deployment/web")
+        said = (
+            f"creationTimestamp: 2026-01-0{day}T00:00:00Z, annotations: {{deployment.kubernetes.io/max-replicas: '5'}}"
+        )
+        there += owned.replace("metadata: {", f"metadata: {{{said}, ", 1)
+        there += "".join(pod(f"web-{name}-{each}", "ReplicaSet", f"web-{name}") for each in "abc"[:count])
+    paused = DEPLOYMENT.replace("replicas: 4", f"replicas: {replicas}, paused: true{more}")
+    found = made(paused, DEPLOYMENT + there)
+    asked = [each.rpartition("-")[0] for each in names(found, "new")]
+    assert (asked.count("web-g"), asked.count("web-h")) == new
+    assert len(names(found, "leaving")) == leaving
+
+
 def test_a_surplus_goes_and_what_has_no_node_goes_first():
     there = "".join(pod(f"r-{each}", "ReplicaSet", "r", "Pending" if each == "a" else "Running") for each in "abc")
     found = made(thing("ReplicaSet", "r", f"replicas: 2, template: {TEMPLATE}"), there)
