@@ -17,6 +17,8 @@ from dra_alloc.pods.workloads.plans import Controller, Misfit, PodSet
 _MOST: Final = 10_000
 #: What kinds call the end of their objects, in conditions and states.
 _ENDS: Final = ("Complete", "Completed", "Failed", "FailureTarget", "SuccessCriteriaMet", "Succeeded")
+#: What may be stored as if it were absent.
+_EMPTY: Final[tuple[Any, ...]] = ("", (), {}, [], False)
 
 
 def value_at(value: Any, path: str) -> Any:
@@ -187,9 +189,9 @@ def covers(given: Any, stored: Any) -> bool:
     """
     Say whether what is stored is what was given with defaults filled in.
 
-    Absent, null and empty are one; amounts are compared as amounts.
+    What is absent or null may be stored as anything, what is empty as nothing; amounts are compared as amounts.
     """
-    if given == stored or (given in (None, "", (), {}, [], False) and stored in (None, "", (), {}, [], False)):
+    if given is None or given == stored or (given in _EMPTY and stored in (None, *_EMPTY)):
         return True
     if isinstance(given, Mapping) and isinstance(stored, Mapping):
         return all(covers(member, stored.get(key)) for key, member in given.items())

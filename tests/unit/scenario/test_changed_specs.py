@@ -72,6 +72,7 @@ def test_what_cannot_change_is_bad_input(there: Json, applied: Json, path: str) 
     [
         (deployment(), deployment(replicas=0, minReadySeconds=3)),
         (job(STORED), job()),
+        (job(STORED), job({**POD, "containers": [{**POD["containers"][0], "imagePullPolicy": None}]})),
         (job(suspend=True), job(OTHER, suspend=False)),
         (bare(containers=BOTH, resourceClaims=CLAIMS, nodeName="n"), bare()),
     ],
