@@ -21,8 +21,6 @@ from dra_alloc.report.tallies import short_of_devices, tally_lines, tally_member
 
 #: Characters of an error that is told with the cause; others are told below.
 _SHORT: Final = 80
-
-
 #: What is the cause where each request could have what it wants, and a defect or an All lets them not have it.
 _NONE_TOGETHER: Final = "no combination of devices works"
 
@@ -32,9 +30,11 @@ def cause_of(refusal: NodeRefusal) -> str:
     found = refusal.explanation
     if found.cause or not refusal.detail:
         fixes = () if refusal.reasons is None else refusal.reasons.fixes
-        seen = (f"apart from that, {fix.leaves}" for fix in fixes if fix.leaves.startswith(SEEN_SO_FAR))
         cause = found.cause or refusal.error or ("" if found.requests else _NONE_TOGETHER)
-        return "; ".join((cause, *itertools.islice(seen, 1)))
+        # What a request needs is not said twice.
+        needs = f"{SEEN_SO_FAR}, {cause.partition(', ')[0]}, "
+        seen = (fix.leaves.replace(needs, f"{SEEN_SO_FAR}, ", 1) for fix in fixes if fix.leaves.startswith(SEEN_SO_FAR))
+        return "; ".join((cause, *[f"apart from that, {each}" for each in itertools.islice(seen, 1)]))
     return f'{refusal.detail} ("{refusal.error}")' if len(refusal.error) <= _SHORT else refusal.detail
 
 
