@@ -81,7 +81,8 @@ class PodClasses:
         """
         spec = pod.spec
         runtime, priority = spec.runtime_class_name or "", spec.priority_class_name or ""
-        account, accounts = spec.service_account_name or "default", self.accounts.get(pod.metadata.namespace or "")
+        account = spec.service_account_name or spec.service_account or "default"
+        accounts = self.accounts.get(pod.metadata.namespace or "")
         if accounts is not None and account not in accounts:
             yield _missing("ServiceAccount", account, accounts, f"{path}.serviceAccountName")
         if runtime and self.runtime and runtime not in self.runtime:

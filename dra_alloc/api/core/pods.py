@@ -186,6 +186,7 @@ class PodSpec(PartialModel):
     priority_class_name: OptText = None
     runtime_class_name: OptText = None
     service_account_name: OptText = None
+    service_account: OptText = None
     preemption_policy: OptText = None
     host_network: PtrBool = None
     topology_spread_constraints: List[TopologySpreadConstraint] = ()

@@ -165,6 +165,7 @@ def test_accounts_are_known_where_the_dump_has_some(name: str, there: list[tuple
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": each, "namespace": namespace}}
         for namespace, each in there
     ]
-    problems = made({"serviceAccountName": name}, *accounts).problems
-    said = [(each.where.path, each.message) for _, each in problems]
-    assert said == ([("spec.serviceAccountName", "ServiceAccount robot does not exist")] if refused else [])
+    for field in ("serviceAccountName", "serviceAccount"):
+        problems = made({field: name}, *accounts).problems
+        said = [(each.where.path, each.message) for _, each in problems]
+        assert said == ([("spec.serviceAccountName", "ServiceAccount robot does not exist")] if refused else [])
