@@ -5,6 +5,7 @@ What a person could do about a refusal: changes, and two of them together.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -83,7 +84,8 @@ def after_alone(step: str, left: str) -> str:
 def is_said(left: str, before: str) -> bool:
     """Return whether what is left in the way was told before, of a device perhaps together with something else."""
     device, _, why = left.partition(": ")
-    return left in before or (" " not in device and device in before and bool(why) and why in before)
+    named = rf"(?<![\w.-]){re.escape(device)}(?![\w.-])"
+    return left in before or (" " not in device and bool(why) and why in before and bool(re.search(named, before)))
 
 
 def choosing_pairs(facts: Sequence[Fact], known: Collection[frozenset[Fact]]) -> Iterator[tuple[Fact, Fact]]:

@@ -11,6 +11,7 @@ import pytest
 from benchmarks.hard_cases import hard_cases
 from dra_alloc.explain.facts import Whose, facts_of
 from dra_alloc.explain.fewer import TWO_CHANGES
+from dra_alloc.explain.fix import is_said
 from dra_alloc.explain.reasons import WORK, Reasons, reasons
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
@@ -87,6 +88,19 @@ def test_two_changes_are_found_where_all_would_take_more_without_its_selector() 
     dropping = [f"dropping claim {claim_name(there.claims[number])}" for number in (0, 3)]
     assert [sorted(fix.steps) for fix in found.fixes] == [dropping]
     assert all(fix.change(there).fits() for fix in found.fixes)
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("d1: taint k:NoSchedule is not tolerated, and allocated to ns/h", True),
+        ("d0 and d1: allocated to ns/h", True),
+        ("d1: taint k:NoSchedule is not tolerated", False),
+        ("d10: taint k:NoSchedule is not tolerated, and allocated to ns/h", False),
+    ],
+)
+def test_what_a_first_change_leaves_is_said_of_the_device_itself(before: str, said: bool) -> None:
+    assert is_said("d1: allocated to ns/h", before) is said
 
 
 def test_where_more_pairs_let_all_take_other_devices_than_are_tried_that_is_told() -> None:
