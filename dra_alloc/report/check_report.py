@@ -217,16 +217,21 @@ def _summary(check: Check) -> str:
     if not check.placements:
         return "nothing to allocate: the manifests ask for no pods, claims or claim templates now"
     words = {"allocated": "allocated", "unsatisfiable": "cannot be allocated", "undecided": "undecided"}
-    cautions = f", {counts['cautions']} of them with a caution" if counts["cautions"] else ""
     before = counts["allocatedBefore"]
     counts["allocated"] -= before
     parts = [
-        f"{counts[verdict]} {word}{cautions if verdict == 'allocated' else ''}"
+        f"{counts[verdict]} {word}{_cautions(check, before=False) if verdict == 'allocated' else ''}"
         for verdict, word in words.items()
         if counts[verdict] or (verdict == "allocated" and not before)
     ]
-    earlier = f"; {before} {'was' if before == 1 else 'were'} allocated before" if before else ""
+    told = f"{before} {'was' if before == 1 else 'were'} allocated before{_cautions(check, before=True)}"
+    earlier = f"; {told}" if before else ""
     return f"{', '.join(parts)}{earlier if parts else earlier.removeprefix('; ')} ({whose_answer(check.settings)})"
+
+
+def _cautions(check: Check, *, before: bool) -> str:
+    count = sum(bool(each.broken) and each.before is before for each in check.placements)
+    return f", {count} of them with a caution" if count else ""
 
 
 def _members(told: _Told) -> dict[str, Any]:
