@@ -30,7 +30,7 @@ from dra_alloc.scenario.answers import CheckOptions, SubjectAnswer
 from dra_alloc.scenario.group_notes import GroupSeen, group_answers
 from dra_alloc.scenario.prepare.pipeline import Prepared
 from dra_alloc.scenario.prepare.subjects import Subject
-from dra_alloc.scenario.refused.advice import advised
+from dra_alloc.scenario.refused.advice import Ended, advised
 from dra_alloc.scenario.refused.explaining import choice_on
 from dra_alloc.scenario.refused.looking import Looking
 from dra_alloc.scenario.refused.pod_fixes import lifted, with_fixes, within_quotas
@@ -159,9 +159,10 @@ class Checking:
             case NotAsked(node=node):
                 return self._put(subject, told, node)
             case Unschedulable(aborts=True):
-                cluster, refused = self.scheduling.cluster, outcome.refusals
-                advice = tuple(advised(cluster, outcome.claims_on(each.node), each) for each in refused)
-                return told(refusals=advice, aborts=True)
+                lost = frozenset[str]() if self._looking is None else self._looking.lost
+                ended = Ended(self.scheduling.cluster, outcome.ruled_out, lost)
+                advice = [advised(ended, outcome.claims_on(each.node), each) for each in outcome.refusals]
+                return told(refusals=tuple(advice), aborts=True)
             case Unschedulable(text="") if self._looking is not None:
                 names = {node.metadata.name for node in nodes}
                 asked = [each for each in outcome.refusals if each.node in names]

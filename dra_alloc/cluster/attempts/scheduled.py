@@ -127,7 +127,8 @@ class Unschedulable:
     `text` speaks where no node was looked at, or one ended the whole attempt
     (`aborts`, with the refusal of that one), `detail` in numbers; else there is
     a refusal for every node. `helped` pods may find a node once others have
-    found theirs.
+    found theirs. After an error, nodes that are `ruled_out` were not asked for
+    devices.
     """
 
     pod: str
@@ -139,6 +140,7 @@ class Unschedulable:
     detail: str = ""
     find_refusals: Callable[[], tuple[NodeRefusal, ...]] = field(default=tuple, repr=False, compare=False)
     find_claims: Callable[[str], Sequence[ResourceClaim]] = field(default=lambda _: (), repr=False, compare=False)
+    ruled_out: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     @cached_property
     def refusals(self) -> tuple[NodeRefusal, ...]:

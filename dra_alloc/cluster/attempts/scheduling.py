@@ -163,8 +163,8 @@ class Scheduling:
             places = [place for place in places if place not in found.objections]
         found.devices = self._devices(attempt, pending, places)
         self._look_elsewhere(found, known, places)
-        refusal = self._aborts(found)
-        if refusal is not None:
+        names = self._placing.standings.roster.names
+        if (refusal := self._aborts(found)) is not None:
             return Unschedulable(
                 queued.name,
                 refusal.error,
@@ -173,10 +173,11 @@ class Scheduling:
                 notes=notes,
                 find_refusals=partial(tuple, [refusal]),
                 find_claims=partial(self._claims_on, found),
+                ruled_out=frozenset([names[place] for place in found.objections]),
             )
         if found.places(FITS):
             return self._take(found, notes)
-        undecided, names = found.places(UNDECIDED), self._placing.standings.roster.names
+        undecided = found.places(UNDECIDED)
         if undecided:
             could = any(self._solver_could(found.at(place), place) for place in undecided)
             return Unsettled(queued.name, tuple([names[place] for place in undecided]), notes, could)

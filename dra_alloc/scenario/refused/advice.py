@@ -5,7 +5,7 @@ What would help where kube-scheduler gives a pod up with an error: tried, as all
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -32,7 +32,28 @@ _MOST_CLAIMS: Final = 64
 _TOO_MANY: Final = f"a claim can have {ALLOCATION_RESULTS_MAX} devices at most"
 
 
-def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefusal, work: int = WORK) -> NodeRefusal:
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """
+    Where a question ended with an error: nodes that are `ruled_out` for the pod itself cannot end it.
+
+    With the gates of `lost` on there would be more of what is given.
+    """
+
+    cluster: Cluster
+    ruled_out: frozenset[str] = frozenset()
+    lost: frozenset[str] = frozenset()
+
+    def worlds(self, claims: Sequence[ResourceClaim], name: str) -> list[World]:
+        """Return the world of a node, and then those of others on which an error can end the question."""
+        node = self.cluster.node(name)
+        asked = [each for each in self.cluster.nodes if each.metadata.name not in self.ruled_out and each is not node]
+        return [
+            world_of(self.cluster, claims, each).having(lost=self.lost) for each in (node, *asked[: _MOST_NODES + 1])
+        ]
+
+
+def advised(ended: Ended, claims: Sequence[ResourceClaim], refusal: NodeRefusal, work: int = WORK) -> NodeRefusal:
     """
     Return the refusal of a question that ended with an error, with what would help: fixes and hints, and no facts.
 
@@ -41,12 +62,10 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
     Spec: EXPLAIN-2, EXPLAIN-4, EXPLAIN-9.
     """
     try:
-        world = world_of(cluster, claims, cluster.node(refusal.node))
-        others = [node for node in cluster.nodes if node is not world.node]
-        elsewhere = [world_of(cluster, claims, node) for node in others[:_MOST_NODES]]
+        world, *others = ended.worlds(claims, refusal.node)
     except GatherError:
         return refusal
-    trials = Trials(world, work, elsewhere=elsewhere)
+    trials = Trials(world, work, elsewhere=others[:_MOST_NODES])
     if trials.fits_without(()) is not False:
         return replace(refusal, reasons=Reasons((), exact=False, work=trials.work))
     found = Advice()
@@ -55,7 +74,7 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
             found.note(fix, trials.unspoilt(trials.fits(fix.change(world)), fix.steps, fix.change))
         found.hints += [] if found.fixes else [_TOO_MANY]
     elif refusal.code == "selector-runtime-error":
-        found = failed_selector(world, cluster.settings, refusal.error, trials)
+        found = failed_selector(world, ended.cluster.settings, refusal.error, trials)
     more = reasons_of(world, trials=trials)
     found.fixes += [found.doubted(fix, world) for fix in more.fixes if len(fix.steps) == 1 or not found.fixes]
     if len(others) > _MOST_NODES:
@@ -67,7 +86,7 @@ def advised(cluster: Cluster, claims: Sequence[ResourceClaim], refusal: NodeRefu
     fixes = tuple(sorted(found.fixes, key=lambda fix: fix.order))
     reasons = Reasons((), fixes, hints=hints, untried=untried, work=trials.work)
     told = replace(refusal.explanation, cause=found.cause) if found.cause else refusal.explanation
-    return replace(refusal, reasons=with_asides(cluster, world, reasons), explanation=told)
+    return replace(refusal, reasons=with_asides(ended.cluster, world, reasons), explanation=told)
 
 
 def _in_several_claims(world: World) -> Iterator[Fix]:

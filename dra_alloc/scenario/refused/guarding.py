@@ -181,7 +181,6 @@ def _with_a_guard(world: World, trials: Trials, guard: Fix, key: str) -> Advice:
     if answer is not False:
         return found
     if not tried.error and not trials.spoilt(guard.steps, guard.change):
-        # Whether the pod may run there is not asked.
         taking = (each.node.metadata.name for each in trials.elsewhere if trials.fits(guard.change(each)))
         found.hints += [f"guarded so, the devices of node {name} are enough" for name in itertools.islice(taking, 1)]
         found.fixes += _with_another(found, world, trials, guard, key)

@@ -61,7 +61,7 @@ class Looking:
     """
 
     def __init__(self, lost: Iterable[str] = ()) -> None:
-        self._lost = frozenset(lost)
+        self.lost = frozenset(lost)
         self._allowance = _Allowance(_CHECK_WORK)
         self._holders = Holders()
         self._around: Surroundings | None = None
@@ -129,7 +129,7 @@ class Looking:
         for each in refusals:
             with contextlib.suppress(GatherError):
                 claims, node = outcome.claims_on(each.node), cluster.node(each.node)
-                yield each.node, world_of(cluster, claims, node, held, around).having(lost=self._lost)
+                yield each.node, world_of(cluster, claims, node, held, around).having(lost=self.lost)
 
 
 def _is_helped(found: Iterable[Reasons]) -> bool:

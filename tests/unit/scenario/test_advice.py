@@ -14,7 +14,7 @@ from dra_alloc.cluster.outcomes import NodeRefusal, Unsatisfiable
 from dra_alloc.cluster.settings import Settings
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.manifest import Documents
-from dra_alloc.scenario.refused.advice import advised
+from dra_alloc.scenario.refused.advice import Ended, advised
 
 
 def cluster(
@@ -56,7 +56,7 @@ def advice(asked: ResourceClaim, there: Cluster, work: int = WORK) -> tuple[Node
     outcome = there.allocate([asked], "node")
     assert isinstance(outcome, Unsatisfiable)
     assert outcome.aborts
-    refusal = advised(there, [asked], outcome.refusals[0], work)
+    refusal = advised(Ended(there), [asked], outcome.refusals[0], work)
     assert refusal.reasons is not None
     return refusal, refusal.reasons
 
