@@ -170,7 +170,7 @@ _EVERYWHERE: Final = frozenset(
         "node-name",
     }
 )
-#: How many kinds of node are told of, and how many besides the first with fixes if they are as near, in turn.
+#: How many kinds of node are told of (and reasons of others), and how many besides the first with fixes if as near.
 _LESS_AND_LESS: Final = ((4, 3), (3, 2), (3, 1), (4, 0), (3, 0), (2, 1), (2, 0), (1, 0))
 _MOST_KINDS: Final = max(most for most, _ in _LESS_AND_LESS)
 _BEYOND: Final = (4,)
@@ -378,14 +378,13 @@ def _far(refusal: NodeRefusal) -> tuple[int, ...]:
 
 def _left_out(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[str]:
     """Yield how far the nodes are that are not told of one by one."""
-    counts: Counter[str] = Counter()
-    for group in groups:
-        counts[_in_short(group[0])] += len(group)
+    counts = Counter(itertools.chain.from_iterable([_in_short(group[0])] * len(group) for group in groups))
     more = f"and {plural(counts.total(), 'more node')} {'does' if counts.total() == 1 else 'do'} not fit (-v shows why)"
-    if len(counts) == 1:
-        yield f"{more}: {next(iter(counts))}"
-    elif counts:
-        yield f"{more}: {'; '.join(f'on {count} {why}' for why, count in counts.most_common())}"
+    told = counts.most_common(_MOST_KINDS)
+    others = counts.total() - sum(count for _, count in told)
+    said = [f"on {count} {why}" for why, count in told] + [f"on {others} for other reasons"] * (others > 0)
+    if counts:
+        yield f"{more}: {told[0][0] if len(counts) == 1 else '; '.join(said)}"
 
 
 def _in_short(refusal: NodeRefusal) -> str:
