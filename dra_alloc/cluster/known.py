@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+from weakref import ref
 
 from dra_alloc.api import AllocationResult, Node, ResourceClaim
 from dra_alloc.cluster.contents import Contents
@@ -20,7 +21,7 @@ from dra_alloc.explain.tally import Tallies
 from dra_alloc.manifest.gc_pause import gc_paused
 from dra_alloc.manifest.make.holdings import Holdings, holdings_of
 from dra_alloc.pods.extended_resources import class_by_resource
-from dra_alloc.problem.devices import SliceRow
+from dra_alloc.problem.devices import DeviceKey, SliceRow
 from dra_alloc.problem.ledger import Ledger
 from dra_alloc.problem.occupancy import Held, Occupancy
 from dra_alloc.problem.usage import LateUsage, Usage
@@ -62,7 +63,7 @@ class Known:
     All threads find out the same, so it does not matter whose is kept.
     """
 
-    __slots__ = ("contents", "parts")
+    __slots__ = ("__weakref__", "contents", "parts")
 
     def __init__(self, contents: Contents, parts: KnownParts | None = None) -> None:
         self.contents = contents
@@ -117,7 +118,7 @@ class Known:
             parts.beyond = Usage.of(self._special(), sharing=self._sharing)
         return parts.beyond
 
-    def _shares(self) -> Usage:
+    def shares(self) -> Usage:
         """Return a usage of which all that is said of shares is right."""
         ledger = self.parts.ledger
         return self._beyond() if ledger is None else ledger.usage
@@ -146,9 +147,9 @@ class Known:
         """The engine for this state."""
         parts = self.parts
         if parts.allocator is None:
-            contents = self.contents
-            usage = LateUsage(lambda: self.ledger.usage, self._shares)
-            state = State(contents.inventory, contents.classes, usage, lambda device: self.ledger.holders(device))  # noqa: PLW0108  # made when asked for
+            contents, late = self.contents, Asking(self)
+            usage = LateUsage(late.usage, late.shares)
+            state = State(contents.inventory, contents.classes, usage, late.holders)
             parts.allocator = Allocator(state, contents.settings.profile(), self.survey, self.occupancy)
         return parts.allocator
 
@@ -165,7 +166,7 @@ class Known:
         """Which nodes fit, as far as it was asked."""
         parts = self.parts
         if parts.standings is None:
-            parts.standings = Standings(self.roster, self.survey, self.occupancy, self)
+            parts.standings = Standings(self.roster, self.survey, self.occupancy, Asking(self))
         return parts.standings
 
     @property
@@ -243,11 +244,61 @@ class Known:
     def populated(self, population: Population) -> Known:
         """Return the same contents with other pods."""
         parts = self.parts.now()
-        parts.digests = parts.intended = None
-        return Known(replace(self.contents, population=population), parts)
+        parts.digests = parts.intended = parts.allocator = None
+        known = Known(replace(self.contents, population=population), parts)
+        if parts.standings is not None:
+            parts.standings = parts.standings.forked(known.survey, known.occupancy, Asking(known))
+        return known
 
     def on_nodes(self, nodes: tuple[Node, ...]) -> Known:
         """Return the same contents with other Node objects."""
         had = self.parts.now()
         parts = replace(had, allocator=None, roster=None, standings=None, digests=None, intended=None)
         return Known(replace(self.contents, nodes=nodes, implied=False), parts)
+
+
+class Asking:
+    """
+    What a Known keeps asks of it in turn, and does not keep it.
+
+    With a cycle the states that changes leave behind would stay until the collector walks all objects.
+    """
+
+    __slots__ = ("_contents", "_found_out_anew", "_known")
+
+    def __init__(self, known: Known) -> None:
+        self._known = ref(known)
+        self._contents = known.contents
+        self._found_out_anew: Known | None = None
+
+    @property
+    def known(self) -> Known:
+        """What is known; of a state that nobody has anymore it is found out again."""
+        known = self._known() or self._found_out_anew
+        if known is None:
+            known = self._found_out_anew = Known(self._contents)
+        return known
+
+    def usage(self) -> Usage:
+        """Return what is allocated."""
+        return self.known.ledger.usage
+
+    def shares(self) -> Usage:
+        """Return a usage of which all that is said of shares is right."""
+        return self.known.shares()
+
+    def holders(self, device: DeviceKey) -> tuple[str, ...]:
+        """Return who holds a device."""
+        return self.known.ledger.holders(device)
+
+    def directly(self, node: Node, admitted: Admitted | None, budget: Budget) -> Answer | None:
+        """Return the engine's answer for claims that were admitted; None if it takes a search."""
+        return self.known.directly(node, admitted, budget)
+
+    def ask(self, node: Node, claims: Sequence[ResourceClaim], budget: Budget) -> SolveOutcome:
+        """Return the engine's own outcome for claims that are not allocated."""
+        return self.known.ask(node, claims, budget)
+
+    def shared(self, admitted: Admitted) -> Callable[[SliceRow], BoardAnswer | None]:
+        """Return what answers for slices that are all there is to a node, where devices are shared."""
+        return self.known.shared(admitted)

@@ -21,12 +21,16 @@ class LoneSlices:
     States that differ in some slices share the list: a copy each would be walked by the garbage collector.
     """
 
-    __slots__ = ("_base", "_changes", "at")
+    __slots__ = ("_base", "_changes")
 
     def __init__(self, base: list[SliceRow | None], changes: dict[int, SliceRow | None]) -> None:
         self._base = base
         self._changes = changes
-        self.at: Callable[[int], SliceRow | None] = self._found if changes else base.__getitem__
+
+    @property
+    def at(self) -> Callable[[int], SliceRow | None]:
+        """What returns the slice of a place."""
+        return self._found if self._changes else self._base.__getitem__
 
     def _found(self, place: int) -> SliceRow | None:
         return self._changes[place] if place in self._changes else self._base[place]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+from weakref import ref
 
 from dra_alloc.api import (
     Device,
@@ -61,6 +62,7 @@ class DeviceRow:
     """
 
     __slots__ = (
+        "_home",
         "attributes",
         "blocking_taints",
         "capacity",
@@ -69,18 +71,19 @@ class DeviceRow:
         "has_binding_conditions",
         "key",
         "offers",
+        "pool",
         "read",
         "shareable",
-        "slice",
         "taints",
         "told",
         "wide_counters",
         "wire",
     )
 
-    def __init__(self, wire: Device, slice_row: SliceRow) -> None:
+    def __init__(self, wire: Device, slice_row: SliceRow, home: _Home) -> None:
         self.wire = wire
-        self.slice = slice_row
+        self._home = home
+        self.pool = slice_row.pool
         self.key = DeviceKey(slice_row.driver, slice_row.pool.pool, wire.name)
         self.shareable = wire.allow_multiple_allocations is True
         self.attributes: Mapping[str, DeviceAttribute] = wire.attributes
@@ -109,6 +112,11 @@ class DeviceRow:
         self.offers: tuple[object, int] = _NO_OFFER
         self.told: tuple[object, Any] = _UNREAD
 
+    @property
+    def slice(self) -> SliceRow:
+        """Return the slice that has the device."""
+        return self._home.row()
+
     def attribute(self, name: str) -> DeviceAttribute | None:
         """Return the attribute of a fully qualified name; the driver's own domain may be left out on the device."""
         found = self.attributes.get(name)
@@ -122,6 +130,28 @@ class DeviceRow:
         return f"DeviceRow({self.key})"
 
 
+class _Home:
+    """
+    The slice of devices, which does not keep it: the slice has them.
+
+    With a cycle slices that a watch replaces would stay until the collector walks all objects.
+    """
+
+    __slots__ = ("_again", "_made_of", "_row")
+
+    def __init__(self, row: SliceRow) -> None:
+        self._row = ref(row)
+        self._made_of = (row.wire, row.position, row.taint_rules, row.layout)
+        self._again: SliceRow | None = None
+
+    def row(self) -> SliceRow:
+        """Return the slice; one that nobody has anymore is made again."""
+        row = self._row() or self._again
+        if row is None:
+            row = self._again = SliceRow(*self._made_of)
+        return row
+
+
 class SliceRow:
     """
     One ResourceSlice with the taint rules for its pool; device rows are made on first touch and kept.
@@ -132,6 +162,7 @@ class SliceRow:
     """
 
     __slots__ = (
+        "__weakref__",
         "_consumed",
         "_devices",
         "_outline",
@@ -186,7 +217,9 @@ class SliceRow:
         rows = self._devices
         if rows is None:
             # Devices are told apart by identity: every thread must get the same.
-            rows = published(self, "_devices", tuple([DeviceRow(device, self) for device in self.wire.spec.devices]))
+            home = _Home(self)
+            made = tuple([DeviceRow(device, self, home) for device in self.wire.spec.devices])
+            rows = published(self, "_devices", made)
         return rows
 
     @property

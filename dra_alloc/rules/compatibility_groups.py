@@ -97,7 +97,7 @@ class CompatibilityGroups(Rule):
 
     def _together(self, device: DeviceRow) -> dict[tuple[PoolKey, str], _Groups]:
         """Return by counter set what would be in common with the device."""
-        pool = device.slice.pool
+        pool = device.pool
         held = self._held_in(pool)
         made: dict[tuple[PoolKey, str], _Groups] = {}
         for counter_set, groups in self._groups_of(device).items():
@@ -164,7 +164,7 @@ class CompatibilityGroups(Rule):
         for _, device in picks:
             if device.shareable and self._sharing and usage.shares(device.key):
                 continue
-            pool = device.slice.pool
+            pool = device.pool
             held = held_groups(self._pools[pool], usage) if device.wire.consumes_counters else {}
             for counter_set, groups in _own_groups(device).items():
                 key = pool, counter_set

@@ -31,7 +31,7 @@ class ValidPool(Rule):
         return not self._invalid
 
     def rejects(self, ask: Ask, device: DeviceRow) -> bool:
-        reason = self._invalid.get(device.slice.pool)
+        reason = self._invalid.get(device.pool)
         if reason is None:
             return False
-        raise SearchStopped(f"pool {device.slice.pool.pool} is invalid: {reason}", code=self.code)
+        raise SearchStopped(f"pool {device.pool.pool} is invalid: {reason}", code=self.code)

@@ -64,4 +64,4 @@ class CounterSets:
 
 
 def _takes(device: DeviceRow) -> _Amounts:
-    return {(device.slice.pool, counter_set, name): amount for counter_set, name, amount in device.consumes}
+    return {(device.pool, counter_set, name): amount for counter_set, name, amount in device.consumes}

@@ -10,7 +10,7 @@ from dra_alloc.api import AllocationResult, ResourceClaim
 from dra_alloc.cluster.contents import Contents
 from dra_alloc.cluster.edits.digests import Digests
 from dra_alloc.cluster.edits.edit import Edit
-from dra_alloc.cluster.known import Known
+from dra_alloc.cluster.known import Asking, Known
 from dra_alloc.cluster.standings import concerned
 from dra_alloc.problem.devices import PoolKey
 
@@ -46,7 +46,7 @@ def carried(before: Known, contents: Contents, edit: Edit, pools: frozenset[Pool
         places = concerned(touched, (was.inventory, contents.inventory), known.roster)
         if (survey.broken, survey.unfinished) != (had.survey.broken, had.survey.unfinished):
             places = None
-        known.standings = had.standings.forked(survey, known.occupancy, after, places)
+        known.standings = had.standings.forked(survey, known.occupancy, Asking(after), places)
     return after
 
 

@@ -147,11 +147,11 @@ class Counters(Rule):
 
     def _budget(self, device: DeviceRow) -> Hashable:
         """Return what the device draws on with others."""
-        return device.key.pool if self._by_name else device.slice.pool
+        return device.key.pool if self._by_name else device.pool
 
     def _left(self, device: DeviceRow) -> Mapping[_Counter, int]:
         """Return what earlier allocations leave of the counters that the device draws on."""
-        return self._context.availability(self._pools[device.slice.pool])
+        return self._context.availability(self._pools[device.pool])
 
     def _is_further_share(self, device: DeviceRow) -> bool:
         if not self._is_shared(device):
@@ -203,10 +203,10 @@ class Counters(Rule):
             self._charges.give_back(self._budget(device), device)
 
     def allows(self, ask: Ask, device: DeviceRow) -> bool:
-        if not device.draws or self._is_further_share(device) or self._is_mixed_up(device.slice.pool):
+        if not device.draws or self._is_further_share(device) or self._is_mixed_up(device.pool):
             return True
         total = _total(device)
-        lent = self._lent_in(device.slice.pool)
+        lent = self._lent_in(device.pool)
         return not any(
             amount < total.get(counter, 0) for counter, amount in self._left(device).items() if counter not in lent
         )
@@ -234,7 +234,7 @@ class Counters(Rule):
             if device.consumes and not self._is_further_share(device):
                 consuming.setdefault(self._budget(device), []).append(device)
         for drawing in consuming.values():
-            pool = drawing[0].slice.pool
+            pool = drawing[0].pool
             if self._is_mixed_up(pool):
                 yield Looser(f"counters of different pools named {pool.pool} are mixed up")
             else:
@@ -288,7 +288,7 @@ class Counters(Rule):
         """Return how much of a counter is needed, left and held by whom, and the claims that hold some."""
         needed, form = _total(device).get(counter, 0), _format(device, counter)
         left = self._left(device)[counter] - (flight - needed)
-        whole = _text(self._pools[device.slice.pool].counters.get(counter, 0), form)
+        whole = _text(self._pools[device.pool].counters.get(counter, 0), form)
         holding = self._holding(device, counter)
         held = _listed([f"{name} holds {_text(amount, form)}" for name, amount in holding])
         taken = _listed([f"{name} takes {_text(amount, form)}" for name, amount in self._taking(device, counter)])
@@ -309,7 +309,7 @@ class Counters(Rule):
     def _holding(self, device: DeviceRow, counter: _Counter) -> list[tuple[str, int]]:
         """Return the claims that hold devices drawing on the counter, with how much, the largest first."""
         holds: dict[str, int] = {}
-        for other in self._pools[device.slice.pool].devices:
+        for other in self._pools[device.pool].devices:
             amount = _total(other).get(counter, 0) if other.draws else 0
             # What shares of one device draw they draw together.
             name = " and ".join(self._context.holders(other.key)) if amount else ""
@@ -334,17 +334,17 @@ class Counters(Rule):
             for counter_set, name, amount in device.consumes:
                 flight[counter_set, name] = flight.get((counter_set, name), 0) + amount
         for home, flight in used.items():
-            if self._lends and any(device.wide_counters for device in self._pools[first[home].slice.pool].devices):
+            if self._lends and any(device.wide_counters for device in self._pools[first[home].pool].devices):
                 continue
             left = self._available(first[home])
             for counter, amount in flight.items():
                 if left.get(counter, amount) < amount:
-                    pool = first[home].slice.pool
+                    pool = first[home].pool
                     yield f"counter {counter[1]} of counter set {counter[0]} in pool {pool} is overdrawn"
 
     def _home(self, device: DeviceRow) -> Hashable:
         """Return what holds the device's counters: its pool."""
-        return device.slice.pool
+        return device.pool
 
     def _available(self, device: DeviceRow) -> Mapping[_Counter, int]:
-        return available_counters(self._pools[device.slice.pool], self._context.usage, self._context.profile)
+        return available_counters(self._pools[device.pool], self._context.usage, self._context.profile)

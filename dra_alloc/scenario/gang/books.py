@@ -105,7 +105,7 @@ class Books:
             if ask.admin:
                 continue
             key = device.key
-            self._changed.add(device.slice.pool)
+            self._changed.add(device.pool)
             entry = self._entry(key)
             if not (device.shareable and self._sharing):
                 entry.exclusive.add(key)

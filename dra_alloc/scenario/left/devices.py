@@ -144,11 +144,11 @@ def stranded(cluster: Cluster, found: Takers) -> tuple[Stranded, ...]:
     rows = list(cluster.inventory.newest)
     taken = {device for each in found.takes.values() for device in each}
     devices = [device for row in rows for device in row.devices]
-    behind = {(device.slice.pool, name) for device in taken for name, _, _ in device.consumes}
+    behind = {(device.pool, name) for device in taken for name, _, _ in device.consumes}
     groups: dict[tuple[str, str, str], list[DeviceKey]] = {}
     free = _Free(cluster, rows)
     for device in devices:
-        sets = {(device.slice.pool, name) for name, _, _ in device.consumes}
+        sets = {(device.pool, name) for name, _, _ in device.consumes}
         if device in taken or (sets and sets <= behind) or not free(device):
             continue
         reason = _reason(device, found)
@@ -157,7 +157,7 @@ def stranded(cluster: Cluster, found: Takers) -> tuple[Stranded, ...]:
 
 
 def _reason(device: DeviceRow, found: Takers) -> Reason:
-    reason = found.states.get(device.slice.pool) or found.reasons.get(device)
+    reason = found.states.get(device.pool) or found.reasons.get(device)
     return _NO_NODE if reason is None or reason.code == "device-on-other-node" else reason
 
 

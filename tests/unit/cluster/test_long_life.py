@@ -9,10 +9,13 @@ import pytest
 
 from dra_alloc import Cluster
 from dra_alloc.api import DeviceClass, Node, ResourceClaim, ResourceSlice
+from dra_alloc.cluster.known import Known
+from dra_alloc.cluster.lone_slices import LoneSlices
 from dra_alloc.manifest import Documents
 from dra_alloc.problem import overlay
 from dra_alloc.problem.devices import SliceRow
 from dra_alloc.solve import columns, survey
+from dra_alloc.solve.ladder import DEFAULT_BUDGET
 
 NODES, DEVICES = 6, 4
 
@@ -106,3 +109,40 @@ def test_what_is_remembered_of_a_question_keeps_no_cluster_that_was_asked(cluste
     gc.collect()
     assert cluster.known.survey.counts()["questions"] == 20 * NODES
     assert sum(isinstance(each, SliceRow) and each.driver == "d" for each in gc.get_objects()) <= 4 * NODES
+
+
+def test_states_that_changes_leave_behind_go_without_the_collector(cluster, monkeypatch):
+    monkeypatch.setattr(survey, "_MOST_PARTS", NODES)
+    monkeypatch.setattr(overlay, "_MOST_CHANGES", NODES)
+
+    def alive() -> int:
+        return sum(isinstance(each, (SliceRow, Known, LoneSlices)) for each in gc.get_objects())
+
+    gc.collect()
+    before = alive()
+    gc.disable()
+    try:
+        for number in range(20 * NODES):
+            generation, node = divmod(number, NODES)
+            cluster = cluster.apply([{"type": "MODIFIED", "object": sliced(node, generation + 1)}])
+            assert cluster.filter([claim(least(0))])
+            cluster = cluster.after(cluster.allocate([claim(least(number % 2))])).without_claim("default/c")
+        assert alive() - before <= 4 * NODES
+    finally:
+        gc.enable()
+
+
+def test_a_device_has_its_slice_where_nobody_has_that_anymore():
+    devices = SliceRow(ResourceSlice.model_validate(sliced(3)), 7).devices
+    row = devices[0].slice
+    assert row is devices[1].slice
+    assert (row.name, row.position, row.pool) == ("n3", 7, devices[0].pool)
+
+
+def test_what_was_found_out_answers_when_the_cluster_is_gone(cluster):
+    standings, allocator = cluster.known.standings, cluster.known.allocator
+    asked, node = [claim(least(0))], cluster.nodes[0]
+    del cluster
+    assert allocator.allocate(node, asked)
+    assert standings._answering.ask(node, asked, DEFAULT_BUDGET)
+    assert not allocator.state.usage.exclusive
