@@ -4,7 +4,7 @@ The volumes that pods claim: what is known of them, what lets a pod wait, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -95,25 +95,31 @@ class Volumes:
                 return Objection("volume-unbound", (_UNBOUND,), f"nothing that is there can be bound to {full_name}")
         return None
 
-    def on_node(self, pod: Pod, node: Node) -> Objection | None:
-        """Return why the pod's volumes cannot be used on a node. Spec: VOLUME-3 to VOLUME-5."""
-        zones: Objection | None = None
-        for name in claims_of(pod):
-            claim = self.claims.get(name)
-            if claim is None:
-                continue
-            bound = _is_bound(claim)
-            volumes = self._could_have(claim)
-            if volumes is None:
-                continue
-            near = [each for each in volumes if _takes(each, node)]
-            if not near:
-                names = ", ".join([each.metadata.name or "" for each in volumes])
-                wants = f"volume {names} of {name} is for other nodes" if volumes else f"no volume is left for {name}"
-                return Objection("node-volumes", (_AFFINITY if bound else _NONE,), wants)
-            if zones is None and bound:
-                zones = _zone_objection(near[0], node)
-        return zones
+    def on_nodes(self, pod: Pod) -> Callable[[Node], Objection | None]:
+        """
+        Return what tells why the pod's volumes cannot be used on a node; which it could have is worked out once.
+
+        Spec: VOLUME-3 to VOLUME-5.
+        """
+        claims = [(name, self.claims[name]) for name in claims_of(pod) if name in self.claims]
+        asked = [(name, _is_bound(claim), self._could_have(claim)) for name, claim in claims]
+
+        def on_node(node: Node) -> Objection | None:
+            zones: Objection | None = None
+            for name, bound, volumes in asked:
+                if volumes is None:
+                    continue
+                near = [each for each in volumes if _takes(each, node)]
+                if not near:
+                    names = ", ".join([each.metadata.name or "" for each in volumes])
+                    other = f"volume {names} of {name} is for other nodes"
+                    wants = other if volumes else f"no volume is left for {name}"
+                    return Objection("node-volumes", (_AFFINITY if bound else _NONE,), wants)
+                if zones is None and bound:
+                    zones = _zone_objection(near[0], node)
+            return zones
+
+        return on_node
 
     def notes(self, pod: Pod) -> Iterator[str]:
         """Yield what of the pod's volumes is not known and could change the answer."""

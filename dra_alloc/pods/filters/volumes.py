@@ -30,6 +30,6 @@ def refused(attempt: Attempt) -> Mapping[int, Objection]:
         return dict.fromkeys(range(len(tenancy.nodes)), Objection("volume-in-use", (_USED,), said, lasting=False))
     known = attempt.pod.found.get("volumes")
     if known is None:
-        asked = [(place, volumes.on_node(pod, node)) for place, node in enumerate(tenancy.nodes)]
+        asked = enumerate(map(volumes.on_nodes(pod), tenancy.nodes))
         known = attempt.pod.found["volumes"] = {place: found for place, found in asked if found is not None}
     return cast("Mapping[int, Objection]", known)

@@ -79,8 +79,9 @@ def _nodes(name: str, pod: Pod, cluster: Cluster) -> tuple[Node, ...]:
     against = volumes.against(pod)
     if against is not None:
         raise InputError(f"{name} is not to be placed: {against.text}")
+    by_volumes = volumes.on_nodes(pod)
     found = (node for node in cluster.nodes if pod_objection(pod, node, classes) is None)
-    return tuple(node for node in found if volumes.on_node(pod, node) is None)
+    return tuple(node for node in found if by_volumes(node) is None)
 
 
 def _check_claims(name: str, pod: Pod, nodes: Sequence[Node], classes: Mapping[str, str]) -> None:
