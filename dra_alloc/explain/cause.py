@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from dra_alloc.api import DeviceConstraint
-from dra_alloc.explain.counts import Group, RequestTally
+from dra_alloc.explain.counts import Group, RequestTally, number_of_devices
 from dra_alloc.explain.expressions import in_a_sentence, reads
 from dra_alloc.problem.devices import DeviceRow
 from dra_alloc.problem.requests import Ask
@@ -139,7 +139,7 @@ def together(question: Question, served: Sequence[Sequence[Told]], stuck: Sequen
         more = f"only {have} can be chosen{' together' if have > 1 else ''}"
         if have < 1:
             more = f"none is available{' beside the other requests' if len(served) > 1 else ''}"
-        needs = f"needs {ask.count} {'device' if ask.count == 1 else 'devices'}, {more}"
+        needs = f"needs {number_of_devices(ask.count)}, {more}"
         said = needs if not tally.takes_all else "cannot have all matching devices"
         return f"{called(question, ask)} {said}; {'; '.join(_few(missed))}"
     return (
@@ -209,7 +209,7 @@ def called(question: Question, ask: Ask) -> str:
 def _wanted(tally: RequestTally) -> str:
     if tally.takes_all:
         return "all matching devices"
-    return f"{tally.needed} {'device' if tally.needed == 1 else 'devices'}"
+    return number_of_devices(tally.needed)
 
 
 def _missed(tally: RequestTally) -> list[Group]:
@@ -383,7 +383,7 @@ def _in_common(question: Question, found: Sequence[_Spread], stated: str, short:
         counts = [f"{value} ({count})" for value, count in values.items()]
         if counts and not listed:
             value, count = next(iter(values.items()))
-            counts[0] = f"{value} ({count} {'device' if count == 1 else 'devices'})"
+            counts[0] = f"{value} ({number_of_devices(count)})"
         counts += [f"none ({without})"] if without else []
         more = ", ..." if len(counts) > _MOST else ""
         listed.append(f'"{ask.full_name}" can have {", ".join(counts[:_MOST]) or "no device"}{more}')

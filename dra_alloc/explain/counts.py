@@ -12,6 +12,11 @@ from typing import Final
 _WORD: Final = re.compile(r"[^\s,;:()]+")
 
 
+def number_of_devices(count: int) -> str:
+    """Return a number of devices in words."""
+    return f"{count} {'device' if count == 1 else 'devices'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """Devices of one pool that one rule refused for the same reason; `holders` are the claims behind it."""

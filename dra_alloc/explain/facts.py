@@ -14,11 +14,12 @@ from typing import Any, Final
 
 from dra_alloc.api import DeviceClass, DeviceSelector, DeviceTaint, DeviceToleration, FrozenMap, ResourceSlice
 from dra_alloc.errors import first_few
+from dra_alloc.explain.counts import number_of_devices
 from dra_alloc.explain.world import World, edit_devices, edit_requests
 from dra_alloc.problem.devices import PoolKey
 from dra_alloc.problem.pools import Pool, gather
 from dra_alloc.problem.requests import EXTENDED_CLAIM, claim_name, extended_resource
-from dra_alloc.rules import barring, tolerates
+from dra_alloc.rules import barring, taint_name, tolerates
 
 #: Of an expression that is named.
 _MOST_CHARACTERS: Final = 80
@@ -161,11 +162,6 @@ def _taints(world: World) -> Iterator[Fact]:
             yield Fact("taint", text, _tolerating(taint), fix, 20, whose, None if extended else removed)
 
 
-def taint_name(taint: DeviceTaint) -> str:
-    """Return what a taint is called: its key, its value if it has one, and its effect."""
-    return f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
-
-
 def _removing(world: World, taint: DeviceTaint, name: str) -> str:
     """Return what it is to remove a taint: to delete the rules that it comes from, if it comes from these alone."""
     rules = sorted([each.metadata.name or "" for each in world.taint_rules if _same(each.spec.taint, taint)])
@@ -293,8 +289,7 @@ def _any_device(name: str, found: DeviceClass) -> Callable[[World], World]:
 def _holders(world: World) -> Iterator[Fact]:
     for name, allocation in world.allocations.items():
         count = sum(not each.admin_access for each in allocation.devices.results)
-        noun = "device" if count == 1 else "devices"
-        text = f"claim {name} holds {count} {noun}"
+        text = f"claim {name} holds {number_of_devices(count)}"
         users = world.going.get(name)
         if users is None:
             yield Fact("holder", text, _freed(name), f"{FREEING}{name}", 10, Whose.OTHERS)

@@ -14,6 +14,7 @@ from dra_alloc.pods.amounts import CPU, EPHEMERAL, MEMORY, PODS, in_units, pod_r
 from dra_alloc.pods.filters.resources import shortfalls
 from dra_alloc.pods.taints import is_of_control_plane, repelling, uncordoned
 from dra_alloc.pods.tenancy import Load
+from dra_alloc.rules import taint_name
 
 _MEBI: Final = 1024**2
 _UNITS: Final = {"Ti": 1024**4, "Gi": 1024**3, "Mi": _MEBI, "Ki": 1024}
@@ -60,16 +61,16 @@ def _tolerating(pod: Pod, node: Node) -> Iterator[Remedy]:
     if not repelled:
         return
     taint = repelled[0]
-    name = f"{taint.key}{f'={taint.value}' if taint.value else ''}"
     if is_of_control_plane(taint):
         # It stands for a state of the node that nobody should put up with, and that ends with all of its effects.
         left = tuple([each for each in node.spec.taints if each.key != taint.key])
         clean = node.replaced(spec=node.spec.replaced(taints=left))
         effects = dict.fromkeys(f":{each.effect}" for each in repelled if each.key == taint.key)
-        yield Remedy(f"the end of the node's taint {name}{' and '.join(effects)}", 20, pod, Whose.CLUSTER, clean)
+        called = " and ".join([taint_name(taint), *list(effects)[1:]])
+        yield Remedy(f"the end of the node's taint {called}", 20, pod, Whose.CLUSTER, clean)
         return
     toleration = Toleration.made(key=taint.key, operator="Equal", value=taint.value or None, effect=taint.effect)
-    step = f"tolerating the node's taint {name}:{taint.effect}"
+    step = f"tolerating the node's taint {taint_name(taint)}"
     yield Remedy(step, 20, _with(pod, tolerations=(*tolerations, toleration)))
 
 

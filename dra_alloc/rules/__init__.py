@@ -38,7 +38,7 @@ from dra_alloc.rules.exclusive_use import ExclusiveUse
 from dra_alloc.rules.node_fit import NodeFit
 from dra_alloc.rules.node_operations import NodeOperations
 from dra_alloc.rules.selectors import Selectors
-from dra_alloc.rules.taints import Taints, barring, tolerates
+from dra_alloc.rules.taints import Taints, barring, taint_name, tolerates
 from dra_alloc.rules.valid_pool import ValidPool
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ = [
     "is_comparable",
     "lacking",
     "panic",
+    "taint_name",
     "tolerates",
 ]
 

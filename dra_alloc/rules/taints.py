@@ -6,11 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dra_alloc.api import DeviceTaint, DeviceToleration
+from dra_alloc.api import DeviceTaint, DeviceToleration, Taint
 from dra_alloc.problem.devices import DeviceRow, SliceRow
 from dra_alloc.problem.requests import Ask
 from dra_alloc.profiles import Profile, Trait
 from dra_alloc.rules.base import About, Pick, Reason, Rule
+
+
+def taint_name(taint: DeviceTaint | Taint) -> str:
+    """Return what a taint is called: its key, its value if it has one, and its effect."""
+    return f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
 
 
 def barring(device: DeviceRow, profile: Profile) -> tuple[DeviceTaint, ...]:
@@ -71,10 +76,9 @@ class Taints(Rule):
         taint = self._untolerated(ask, device)
         if taint is None:
             return super().why(ask, device)
-        value = f"={taint.value}" if taint.value else ""
         rules = [each.metadata.name for each in device.slice.taint_rules if each.spec.taint is taint]
         of = f" (of DeviceTaintRule {rules[0]})" if rules else ""
-        return Reason(self.code, f"taint {taint.key}{value}:{taint.effect}{of} is not tolerated")
+        return Reason(self.code, f"taint {taint_name(taint)}{of} is not tolerated")
 
     def violations(self, picks: Sequence[Pick]) -> Iterable[str]:
         for ask, device in picks:

@@ -12,6 +12,7 @@ from dra_alloc.pods.attempts import Attempt
 from dra_alloc.pods.objections import Objection
 from dra_alloc.pods.taints import repelling
 from dra_alloc.releases import Release
+from dra_alloc.rules import taint_name
 
 _TEXT: Final = "node(s) had untolerated taint(s)"
 #: Since when the scheduler does not say which taint it is.
@@ -34,7 +35,6 @@ def refused(attempt: Attempt) -> Mapping[int, Objection]:
 
 
 def _objection(taint: Taint, release: Release) -> Objection:
-    value = f"={taint.value}" if taint.value else ""
-    said = f"the pod does not tolerate the node's taint {taint.key}{value}:{taint.effect}"
+    said = f"the pod does not tolerate the node's taint {taint_name(taint)}"
     named = f"node(s) had untolerated taint {{{taint.key}: {taint.value or ''}}}"
     return Objection("node-taint", (_TEXT if release >= _UNNAMED_SINCE else named,), said)

@@ -78,11 +78,10 @@ def claim_charge(claim: ResourceClaim, names: ExtendedNames, paid: Amounts | Non
 
 def _all_of(claim: ResourceClaim, names: ExtendedNames) -> Iterator[str]:
     """Yield the keys to which a claim is charged for all devices of a class."""
-    for request in claim.spec.devices.requests:
-        for ask in (request.exactly, *request.first_available):
-            if ask is not None and ask.allocation_mode == "All":
-                yield f"{ask.device_class_name}{_DEVICES}"
-                yield from _extended({ask.device_class_name: 1}, names) if names.enabled else ()
+    for _, _, ask in claim.spec.devices.asked():
+        if ask.allocation_mode == "All":
+            yield f"{ask.device_class_name}{_DEVICES}"
+            yield from _extended({ask.device_class_name: 1}, names) if names.enabled else ()
 
 
 def _devices(request: AnyRequest) -> int:

@@ -17,7 +17,7 @@ from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import Unsatisfiable
 from dra_alloc.errors import first_few
 from dra_alloc.explain.counting import fewer_devices
-from dra_alloc.explain.counts import Explanation
+from dra_alloc.explain.counts import Explanation, number_of_devices
 from dra_alloc.explain.facts import TOLERATING, Fact, facts_of
 from dra_alloc.explain.world import World
 from dra_alloc.problem.pools import GatherError
@@ -207,7 +207,7 @@ def _missing(found: Explanation, node: str, why: str) -> tuple[str, int]:
     short = next((each for each in found.requests if each.short), None)
     if short is None or found.placed or short.takes_all:
         return f"on {node}, {why}", -sys.maxsize
-    needs = f"{short.needed} {'device' if short.needed == 1 else 'devices'} of one node for {short.called}"
+    needs = f"{number_of_devices(short.needed)} of one node for {short.called}"
     left = f"no node has more than {short.usable} available ({node})" if short.usable else "no node has one available"
     return f"{_ONE_MORE} needs {needs}, and {left}", short.usable - short.needed
 

@@ -13,13 +13,13 @@ from dra_alloc.api import Pod, ResourceClaim
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.errors import first_few
 from dra_alloc.explain.cause import having
-from dra_alloc.explain.facts import FREEING, REMOVING, TOLERATING, called, taint_name
+from dra_alloc.explain.facts import FREEING, REMOVING, TOLERATING, called
 from dra_alloc.explain.fix import Fix
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.explain.selecting import selecting
 from dra_alloc.explain.world import World
 from dra_alloc.problem.requests import claim_name
-from dra_alloc.rules import tolerates
+from dra_alloc.rules import taint_name, tolerates
 from dra_alloc.solve.ladder import Budget
 from dra_alloc.solve.outcome import Solved
 
