@@ -9,6 +9,8 @@ import sys
 from dataclasses import dataclass, field
 from typing import Final
 
+#: What devices fall to while a gate is off.
+_GATED: Final = frozenset({"binding-conditions-disabled", "counters-disabled", "node-operations"})
 _WORD: Final = re.compile(r"[^\s,;:()]+")
 
 
@@ -94,6 +96,11 @@ class RequestTally:
         return sum(len(pool.usable) for pool in self.pools)
 
     @property
+    def gated(self) -> int:
+        """Return how many devices a gate that is off keeps back."""
+        return sum(len(each.devices) for pool in self.pools for each in pool.groups if each.code in _GATED)
+
+    @property
     def short(self) -> bool:
         """Return whether it cannot be served."""
         return self.usable < self.needed or (self.takes_all and not self.needed)
@@ -115,10 +122,12 @@ class Explanation:
 
     @property
     def short_of(self) -> int:
-        """Return how many devices are missing: less is nearer."""
+        """Return how many devices are missing besides those that a gate keeps back: less is nearer."""
         if not self.requests:
             return sys.maxsize
-        return sum(max(each.needed - each.usable, int(each.short)) for each in self.requests)
+        return sum(
+            max(each.needed - each.usable - each.gated, int(each.short and not each.gated)) for each in self.requests
+        )
 
     @property
     def shape(self) -> object:

@@ -4,7 +4,7 @@ Where the answer would be another: without upstream's defects, with a gate on, i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -29,8 +29,8 @@ class _Other:
     """
     Another scheduler to ask: its name, its profile, and what to say if it would allocate.
 
-    `defects` are those of the scheduler at hand that it does not have; `feature` is all that it has besides, if it
-    differs in no more.
+    `defects` are those of the scheduler at hand that it does not have; `feature` is what it has besides, if that is
+    one, and with `alike` it differs in no more.
     """
 
     name: str
@@ -38,6 +38,7 @@ class _Other:
     hint: str
     defects: tuple[Trait, ...] = ()
     feature: Feature | None = None
+    alike: bool = False
 
 
 class Hints:
@@ -66,21 +67,13 @@ class Hints:
 
     def _try(self, others: Iterable[_Other], effort: int) -> None:
         for other in others:
-            if self._asks_for_more(other.profile):
+            if _asks_for_more(self._world, other.profile):
                 continue
             answer = self._fits(other.profile, effort)
             if answer is None:
                 self._undecided.append(other)
             elif answer:
                 self.told.append(self._culprit(other.defects) or other.hint)
-
-    def _asks_for_more(self, profile: Profile) -> bool:
-        """Return whether what was lost for its gates would be kept there: that other question is not asked here."""
-        own, lost = self._world.profile, self._world.lost
-        if profile.release.line != own.release.line:
-            return any(gates_of(profile.release).get(gate, False) for gate in lost)
-        more = profile.features - own.features
-        return any(gate in lost for feature in more for gate in ALLOCATOR_FEATURES[feature])
 
     def _culprit(self, defects: Iterable[Trait]) -> str:
         """Return what to say of the first defect that stands in the way alone; empty if none is known to."""
@@ -95,21 +88,71 @@ class Hints:
 def _worth_asking(world: World) -> Iterator[_Other]:
     """Yield the schedulers that may answer otherwise: not those with a feature besides of which there is nothing."""
     if not _is_everyday(world):
-        yield from (each for each in _others(world.profile) if each.feature is None or _has(world, each.feature))
+        others = _others(world.profile)
+        yield from (each for each in others if not (each.alike and each.feature) or _has(world, each.feature))
+
+
+def gates_elsewhere(worlds: Mapping[str, World], told: Collection[str], work: int) -> Iterator[tuple[str, str]]:
+    """
+    Yield nodes with a gate that lets their claims be allocated there, each gate once and none that is told already.
+
+    The worlds are those of one refused question, by the nodes' names. Spec: EXPLAIN-4.
+    """
+    profile = next((world.profile for world in worlds.values()), None)
+    for other in () if profile is None else _others(profile):
+        if other.feature is not None and other.hint not in told:
+            found, work = _first_with(worlds, other, work)
+            yield from ((name, other.hint) for name in found)
+
+
+def _first_with(worlds: Mapping[str, World], other: _Other, work: int) -> tuple[list[str], int]:
+    """Return the first node on which another scheduler would allocate, if there is one, and what work is left."""
+
+    def asked(world: World) -> World:
+        return world.having(profile=other.profile)
+
+    for name, world in worlds.items():
+        if work <= 0:
+            break
+        if other.feature is not None and _has(world, other.feature) and not _asks_for_more(world, other.profile):
+            elsewhere = [each for node, each in worlds.items() if node != name]
+            trials = Trials(world, work, refused=True, elsewhere=elsewhere)
+            fits = trials.unspoilt(trials.fits(asked(world)), (other.hint,), asked)
+            work -= trials.work
+            if fits:
+                return [name], work
+    return [], work
+
+
+def _asks_for_more(world: World, profile: Profile) -> bool:
+    """Return whether what was lost for its gates would be kept there: that other question is not asked here."""
+    own, lost = world.profile, world.lost
+    if profile.release.line != own.release.line:
+        return any(gates_of(profile.release).get(gate, False) for gate in lost)
+    more = profile.features - own.features
+    return any(gate in lost for feature in more for gate in ALLOCATOR_FEATURES[feature])
 
 
 def _has(world: World, feature: Feature) -> bool:
     """Return whether there is anything in a world that a feature is about, as far as that is easily told."""
     specs = [each.spec for each in world.slices]
     match feature:
+        case Feature.ADMIN_ACCESS:
+            return any(getattr(ask, "admin_access", None) for _, _, ask in world.asks())
+        case Feature.BINDING:
+            return any(row.outline.waits for row in world.rows())
+        case Feature.CONSUMABLE_CAPACITY:
+            return world.shares or any(ask.capacity is not None for _, _, ask in world.asks()) or world.differs
         case Feature.DERIVED_ATTRIBUTES:
             return any(ask.derived_attributes for _, _, ask in world.asks())
         case Feature.OPTIONAL_NODE_OPERATIONS:
             return any(each.skip_node_operations for each in specs)
-        case Feature.COMPATIBILITY_GROUPS:
-            return any(device.consumes_counters for each in specs for device in each.devices)
+        case Feature.PARTITIONABLE | Feature.COMPATIBILITY_GROUPS:
+            return any(row.outline.consumes for row in world.rows())
         case Feature.LIST_ATTRIBUTES:
             return any(None in row.outline.versions for row in world.rows())
+        case Feature.TAINTS:
+            return any(ask.tolerations for _, _, ask in world.asks())
         case _:
             return True
 
@@ -178,7 +221,7 @@ def _others_of(profile: Profile) -> Iterator[_Other]:
         hint = f"Kubernetes {profile.release} would allocate this {switched}"
         (more,) = other.features - profile.features if len(other.features - profile.features) == 1 else (None,)
         alike = replace(profile, features=other.features) == other
-        yield _Other(f"Kubernetes {profile.release} {switched}", other, hint, feature=more if alike else None)
+        yield _Other(f"Kubernetes {profile.release} {switched}", other, hint, feature=more, alike=alike)
     # Nobody goes back, and what an older release does not know it does not keep to either.
     for line in NEWEST:
         other = profile_for(line, gates_of(line), semantics=profile.semantics)

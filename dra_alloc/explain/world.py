@@ -248,6 +248,12 @@ class World(Struct, frozen=True, eq=False):
         return any(device.allow_multiple_allocations for each in self.slices for device in each.spec.devices)
 
     @property
+    def differs(self) -> bool:
+        """Return whether attributes have to differ somewhere."""
+        constraints = (each for claim in self.claims for each in claim.spec.devices.constraints)
+        return any(each.distinct_attribute is not None for each in constraints)
+
+    @property
     def _counts(self) -> bool:
         """Return whether there are devices that draw on counters."""
         return any(device.consumes_counters for each in self.slices for device in each.spec.devices)

@@ -23,7 +23,7 @@ from dra_alloc.scenario.prepare.notes import OF_TAINT_RULES
 from dra_alloc.scenario.prepare.pipeline import Prepared, prepare
 from dra_alloc.scenario.prepare.supply import EXTENDED, unserved
 from dra_alloc.scenario.refused.looking import Looking
-from dra_alloc.scenario.refused.otherwise import broken_claims, gates_on, told_of_gates
+from dra_alloc.scenario.refused.otherwise import broken_claims, told_of_gates, ways_on
 from dra_alloc.work import ran_out
 
 
@@ -108,20 +108,24 @@ def _with_gates(
     options: CheckOptions,
 ) -> tuple[SubjectAnswer, ...]:
     """
-    Return the answers, with the gates as the cause of those that are allocated once these are on.
+    Return the answers, with the fewest gates as the cause of those that are allocated once these are on.
 
     Spec: EXPLAIN-14.
     """
-    settings = gates_on(options.settings, [*(each.gate for each in dropped), *([EXTENDED] if resources else [])])
-    if settings is None:
-        return tuple(placements)
-    options_on = replace(options, settings=settings, choices=False)
-    found = Checking(prepared(options_on), options_on).placements()
-    helped = {each.name for each in found if each.allocated is not None}
-    lost = [each for each in dropped if each.gate in settings.gates]
-    told = told_of_gates(lost, resources if EXTENDED in settings.gates else (), options.settings)
-    refused = (each.verdict == "unsatisfiable" and each.name in helped for each in placements)
-    return tuple([replace(each, **told) if gate else each for each, gate in zip(placements, refused, strict=True)])
+    gates = dict.fromkeys([*(each.gate for each in dropped), *([EXTENDED] if resources else [])])
+    helping: dict[int, list[dict[str, bool]]] = {
+        number: [] for number, each in enumerate(placements) if each.verdict == "unsatisfiable"
+    }
+    for chosen in ways_on(options.settings, gates):
+        asked = [number for number, ways in helping.items() if not ways or len(ways[0]) == len(chosen)]
+        if asked:
+            options_on = replace(options, settings=options.settings.changed(None, chosen), choices=False)
+            found = Checking(prepared(options_on), options_on).placements()
+            helped = {each.name for each in found if each.allocated is not None}
+            for number in asked:
+                helping[number] += [chosen] if placements[number].name in helped else []
+    told = {number: told_of_gates(ways, dropped, resources, options.settings) for number, ways in helping.items()}
+    return tuple([replace(each, **told.get(number, {})) for number, each in enumerate(placements)])
 
 
 def _as_promised(options: CheckOptions) -> tuple[CheckOptions, tuple[str, ...]]:

@@ -36,7 +36,7 @@ from fuzz.target import Broken, Target, command
 #: Pairs of changes that are tried where no single one helps.
 _MOST_PAIRS: Final = 120
 _COUNT: Final = re.compile(r"asking for (\d+)(?:Gi)? instead of (\d+).*")
-_GATES: Final = re.compile(r"Kubernetes \S+ would allocate this with (.+) switched on")
+_GATES: Final = re.compile(r"(?:on (\S+), )?Kubernetes \S+ would allocate this with (.+) switched on")
 _SWITCHED: Final = re.compile(r"switching the gates? (.+?) on\b")
 _NEWER: Final = re.compile(r"Kubernetes (\S+) with its default gates would allocate this")
 _DEFECT: Final = re.compile(r"defects? of kube-scheduler")
@@ -249,17 +249,18 @@ def _hold_hints(world: Json, node: str, hints: Sequence[str]) -> int:
     """Return how many hints are about another scheduler that is asked. Raises: Broken if it answers otherwise."""
     held = 0
     for hint in hints:
-        options = None
+        options, where = None, node
         if found := _GATES.fullmatch(hint):
-            gates = [option for gate in found[1].split(" and ") for option in ("--gate", f"{gate}=true")]
+            where = found[1] or node
+            gates = [option for gate in found[2].split(" and ") for option in ("--gate", f"{gate}=true")]
             options = [*_without_channel(world["options"]), *gates]
         elif found := _NEWER.fullmatch(hint):
             semantics = ["--semantics", "intended"] if "intended" in world["options"] else []
             options = ["--release", found[1], *semantics]
         elif _DEFECT.search(hint):
             options = [*world["options"], "--semantics", "intended"]
-        if options is not None and not _fits({**world, "options": options}, "--node", node):
-            raise Broken(f"hint does not hold: {hint} on {node}")
+        if options is not None and not _fits({**world, "options": options}, "--node", where):
+            raise Broken(f"hint does not hold: {hint} on {where}")
         held += options is not None
     return held
 

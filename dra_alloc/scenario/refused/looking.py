@@ -5,8 +5,9 @@ Refused nodes looked into: what devices fell to, and the reasons of each kind of
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dra_alloc.cluster.alike_nodes import AlikeNodes
@@ -14,6 +15,7 @@ from dra_alloc.cluster.attempts.scheduled import Unschedulable
 from dra_alloc.cluster.cluster import Cluster
 from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.facts import Whose
+from dra_alloc.explain.hints import gates_elsewhere
 from dra_alloc.explain.reasons import WORK, Reasons
 from dra_alloc.explain.surroundings import Surroundings
 from dra_alloc.explain.world import World
@@ -32,6 +34,8 @@ _FLEET: Final = 64
 #: Kinds that are looked into in any case: as many as are told of. Others only while no change of the manifest alone
 #: helps on one of these.
 _TOLD: Final = 4
+#: Further away than any node on which changes help.
+_FAR: Final = (sys.maxsize,)
 #: What reasons may cost, in steps of a search: those of one subject, and those of a whole check.
 _SUBJECT_WORK: Final = 120_000
 _CHECK_WORK: Final = 600_000
@@ -117,6 +121,8 @@ class Looking:
                 left -= found[name].work
                 found[name] = found[name] if world is None else with_asides(cluster, world, found[name])
                 before.append(name)
+        if found and not fleet:
+            _tell_of_gates(found, worlds, max(left, 0))
         return found
 
     def _worlds(
@@ -130,6 +136,16 @@ class Looking:
             with contextlib.suppress(GatherError):
                 claims, node = outcome.claims_on(each.node), cluster.node(each.node)
                 yield each.node, world_of(cluster, claims, node, held, around).having(lost=self.lost)
+
+
+def _tell_of_gates(found: dict[str, Reasons], worlds: Mapping[str, World], work: int) -> None:
+    """Add gates that would be enough on nodes without reasons to the hints of the nearest node."""
+    told = {hint for each in found.values() for hint in each.hints}
+    others = {name: world for name, world in worlds.items() if name not in found}
+    hints = tuple(f"on {name}, {hint}" for name, hint in gates_elsewhere(others, told, work))
+    if hints:
+        nearest = min(found, key=lambda name: found[name].distance or _FAR)
+        found[nearest] = replace(found[nearest], hints=(*found[nearest].hints, *hints))
 
 
 def _is_helped(found: Iterable[Reasons]) -> bool:

@@ -4,6 +4,7 @@ What the release is behind: fields that gates which are off take from a claim, a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -29,6 +30,8 @@ from dra_alloc.traits import TRAITS, Trait
 
 #: Claims that are looked at for what defects do to them.
 _MOST: Final = 8
+#: Gates of which any several are tried together.
+_MOST_GATES: Final = 3
 #: What is so only if no server dropped fields of slices either.
 _AS_GIVEN: Final = ", if the slices in the cluster have all fields of those given here"
 #: Of what would help if what they ask for were kept to: how many changes, and the work that finding them may take.
@@ -36,35 +39,55 @@ _FIXES: Final = 2
 _WORK: Final = 10_000
 
 
-def gates_on(settings: Settings, gates: Iterable[str]) -> Settings | None:
-    """Return the settings with gates on that fields were dropped for; None if the release does not have them."""
+def ways_on(settings: Settings, gates: Iterable[str]) -> Iterator[dict[str, bool]]:
+    """Yield gates of the release to switch on, the fewest first, and of many each alone and then all of them."""
     known = settings.effective_gates()
-    missing = [each for each in gates if each in known]
-    return settings.changed(None, dict.fromkeys(missing, True)) if missing else None
+    off = [each for each in gates if each in known]
+    sizes = range(1, len(off) + 1) if len(off) <= _MOST_GATES else (1, len(off))
+    for chosen in itertools.chain.from_iterable(itertools.combinations(off, size) for size in sizes):
+        yield dict.fromkeys(chosen, True)
 
 
-def told_of_gates(dropped: Sequence[DroppedField], unserved: Sequence[str], settings: Settings) -> dict[str, Any]:
+def told_of_gates(
+    ways: Sequence[Iterable[str]], dropped: Sequence[DroppedField], unserved: Sequence[str], settings: Settings
+) -> dict[str, Any]:
     """
-    Return the cause of a refusal that is none with the gates on, and the fix.
+    Return the cause of a refusal that is none with the gates of one of the ways on, and the fix; nothing without ways.
 
     It has fields that were dropped, extended resources that no class serves, or both.
     """
+    if not ways:
+        return {}
+    lost = [([each for each in dropped if each.gate in way], unserved if EXTENDED in way else ()) for way in ways]
+    fix = "; or, instead, ".join(itertools.starmap(_switching, lost))
+    return {"cause": _cause_of_gates(*lost[0], settings), "fix": fix}
+
+
+def _gates(dropped: Sequence[DroppedField], unserved: Sequence[str]) -> tuple[list[str], str]:
+    """Return gates that are off, and in words which."""
     gates = list(dict.fromkeys([*(each.gate for each in dropped), *([EXTENDED] if unserved else [])]))
-    named, one = " and ".join(gates), len(gates) == 1
+    return gates, f"the gate{'' if len(gates) == 1 else 's'} {' and '.join(gates)}"
+
+
+def _cause_of_gates(dropped: Sequence[DroppedField], unserved: Sequence[str], settings: Settings) -> str:
+    gates, named = _gates(dropped, unserved)
     fields = " and ".join(dict.fromkeys(each.path for each in dropped))
-    off = f"the {'gate' if one else 'gates'} {named} {'is' if one else 'are'} off"
     does = [f"ignores {fields} in the manifests"] if dropped else []
     does += [f"serves no {first_few(unserved)} from device classes"] if unserved else []
+    return f"Kubernetes {settings.release} {' and '.join(does)}, as {named} {'is' if len(gates) == 1 else 'are'} off"
+
+
+def _switching(dropped: Sequence[DroppedField], unserved: Sequence[str]) -> str:
+    gates, named = _gates(dropped, unserved)
     *before, last = readers_of(gates)
-    fix = f"switching the gate{'' if one else 's'} {named} on, in {', '.join(before)} and {last}"
+    fix = f"switching {named} on, in {', '.join(before)} and {last}"
+    if not dropped:
+        return f"{fix}; then it fits"
     again = first_few(list(dict.fromkeys(each.of for each in dropped)))
     again += " and their pods" if any(each.of.startswith("ResourceClaimTemplate ") for each in dropped) else ""
-    if dropped:
-        fix += f", and then deleting and creating {again} (what they ask for cannot be changed)"
-    return {
-        "cause": f"Kubernetes {settings.release} {' and '.join(does)}, as {off}",
-        "fix": f"{fix}; then it fits{_AS_GIVEN if dropped else ''}",
-    }
+    return (
+        f"{fix}, and then deleting and creating {again} (what they ask for cannot be changed); then it fits{_AS_GIVEN}"
+    )
 
 
 def broken_claims(cluster: Cluster, placements: Sequence[SubjectAnswer]) -> dict[int, tuple[BrokenClaim, ...]]:
