@@ -4,6 +4,7 @@ Smaller amounts of a capacity that a request could ask for.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -17,7 +18,7 @@ from dra_alloc.profiles import Feature
 from dra_alloc.rules import amounts_of
 
 #: Amounts that are tried as they are, besides the smallest.
-_MOST: Final = 7
+_MOST: Final = 10
 #: How often the distance to the largest amount is halved.
 _MOST_HALVES: Final = 6
 #: The units in which people ask for amounts, the largest first.
@@ -32,7 +33,7 @@ class Lesser(NamedTuple):
     A capacity that a request asks for.
 
     `amounts` are smaller ones that devices have left or that their policies
-    name, the smallest first, `unit` is the one in which people would ask for
+    name, of All the differences of these, too, the smallest first, `unit` is the one in which people would ask for
     others; all of them in units of 1e-9.
     """
 
@@ -97,6 +98,9 @@ def lesser_amounts(world: World) -> Iterator[Lesser]:
             found = {unit}
             for device in devices:
                 found.update(amounts_of(device, name, usage.consumed.get(device.key, {}), world.profile))
+            if world.takes_all:
+                # All takes other devices with each amount: what other requests leave of one is not found by halves.
+                found |= {more - less for more, less in itertools.permutations(found, 2)}
             smaller = sorted(nano for nano in found if 0 < nano < wanted.nano)
             if smaller:
                 yield Lesser(index, full_name, name, wanted, unit, (*smaller[:1], *smaller[1:][-_MOST:]))

@@ -154,21 +154,23 @@ def _taints(world: World) -> Iterator[Fact]:
     for taint in seen.values():
         name = taint_name(taint)
         if not all(any(tolerates(each, taint) for each in ask.tolerations) for _, _, ask in world.asks()):
-            removing = _removing(world, taint, name)
+            removing, without = _removing(world, taint, name)
             fix = removing if extended else f"{TOLERATING}{name}"
             whose = Whose.CLUSTER if extended else Whose.MANIFEST
             text = f"devices have the taint {name}"
-            removed = Fact("taint", text, _untainted(taint), removing, 25, Whose.CLUSTER)
+            removed = Fact("taint", text, without, removing, 25, Whose.CLUSTER)
             yield Fact("taint", text, _tolerating(taint), fix, 20, whose, None if extended else removed)
 
 
-def _removing(world: World, taint: DeviceTaint, name: str) -> str:
+def _removing(world: World, taint: DeviceTaint, name: str) -> tuple[str, Callable[[World], World]]:
     """Return what it is to remove a taint: to delete the rules that it comes from, if it comes from these alone."""
     rules = sorted([each.metadata.name or "" for each in world.taint_rules if _same(each.spec.taint, taint)])
     devices = (device for each in world.slices for device in each.spec.devices)
     if not rules or any(_same(each, taint) for device in devices for each in device.taints):
-        return f"{REMOVING}{name}"
-    return f"deleting DeviceTaintRule {first_few(rules)}"
+        return f"{REMOVING}{name}", _untainted(taint)
+    return f"deleting DeviceTaintRule {first_few(rules)}", lambda changed: changed.having(
+        taint_rules=tuple([each for each in changed.taint_rules if (each.metadata.name or "") not in rules])
+    )
 
 
 def _same(one: DeviceTaint, other: DeviceTaint) -> bool:

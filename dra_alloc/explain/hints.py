@@ -11,9 +11,9 @@ from typing import Final
 
 from dra_alloc.api.claims import AnyRequest
 from dra_alloc.explain.trials import INSIST, USUAL, Trials
-from dra_alloc.explain.world import World
+from dra_alloc.explain.world import Surveys, World
 from dra_alloc.problem.devices import SliceRow
-from dra_alloc.problem.pools import gather
+from dra_alloc.problem.pools import GatherError, gather
 from dra_alloc.profiles import ALLOCATOR_FEATURES, Feature, Profile, Trait, features_from_gates, gates_of, profile_for
 from dra_alloc.profiles import profile as profile_of
 from dra_alloc.releases import NEWEST
@@ -82,7 +82,28 @@ class Hints:
         return "" if found is None else defect_hint(found, profile, " stands in the way")
 
     def _fits(self, profile: Profile, effort: int) -> bool | None:
-        return self._trials.fits(self._world.having(profile=profile), effort)
+        world = _seen_by(profile, self._world)
+        return None if world is None else self._trials.fits(world, effort)
+
+
+def _seen_by(profile: Profile, world: World) -> World | None:
+    """Return the world of another scheduler; None if that offers devices of other pools, held by who knows whom."""
+    seen, around = world.having(profile=profile), world.surveys.around
+    if around is None:
+        return seen
+    try:
+        pools = around.survey(world.classes, profile).pools(world.node)
+    except GatherError:
+        return None
+    more = [pool for pool in pools if pool.key not in world.pools()]
+    if not more:
+        return seen
+    if any(pool.devices for pool in more):
+        return None
+    rows = [row for pool in pools for row in around.inventory.by_pool[pool.key]]
+    rules = {id(rule): rule for row in rows for rule in row.taint_rules}
+    slices, taint_rules = tuple([row.wire for row in rows]), tuple(rules.values())
+    return seen.having(slices=slices, taint_rules=taint_rules, surveys=Surveys(around, slices, taint_rules))
 
 
 def _worth_asking(world: World) -> Iterator[_Other]:
@@ -108,8 +129,8 @@ def gates_elsewhere(worlds: Mapping[str, World], told: Collection[str], work: in
 def _first_with(worlds: Mapping[str, World], other: _Other, work: int) -> tuple[list[str], int]:
     """Return the first node on which another scheduler would allocate, if there is one, and what work is left."""
 
-    def asked(world: World) -> World:
-        return world.having(profile=other.profile)
+    def seen(world: World) -> World:
+        return _seen_by(other.profile, world) or world
 
     for name, world in worlds.items():
         if work <= 0:
@@ -117,7 +138,7 @@ def _first_with(worlds: Mapping[str, World], other: _Other, work: int) -> tuple[
         if other.feature is not None and _has(world, other.feature) and not _asks_for_more(world, other.profile):
             elsewhere = [each for node, each in worlds.items() if node != name]
             trials = Trials(world, work, refused=True, elsewhere=elsewhere)
-            fits = trials.unspoilt(trials.fits(asked(world)), (other.hint,), asked)
+            fits = trials.unspoilt(trials.fits(seen(world)), (other.hint,), seen)
             work -= trials.work
             if fits:
                 return [name], work

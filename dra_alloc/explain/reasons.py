@@ -171,7 +171,11 @@ class _Fixes:
                 fixes.append(Fix((fact.fix,), fact.cost, fact.without, whose=fact.whose))
                 self._enough.add(fact)
                 fixes += self._instead(fact)
-            elif noted or (fits and answer is None):
+                continue
+            if fits and answer is False:
+                # Another node ends the question then; what somebody else would change is of this one, perhaps.
+                fixes += self._instead(fact)
+            if noted or (fits and answer is None):
                 (self.untried if answer is None else self.not_enough).append(fact.fix)
         return fixes
 
@@ -221,19 +225,28 @@ class _Fixes:
         cut = self._trials.nearly_spent(FOR_SECOND) or len(pairs) > _MOST_PAIRS or len(of_all) > _MOST_PAIRS
         answers: set[bool | None] = {None} if cut else set()
         for found_pair in (*sorted(pairs, key=cost_of_pair)[:_MOST_PAIRS], *of_all[:_MOST_PAIRS]):
-            # What slices bring that nobody has seen may make the other change needless.
-            pair = sorted(found_pair, key=lambda fact: fact.code != "pool-incomplete")
-            change = partial(without, facts=pair)
-            steps = tuple([fact.fix for fact in pair])
-            answer = self._trials.unspoilt(self._trials.fits_without(pair), steps, change)
-            if answer:
-                parties = tuple([fact.whose for fact in pair])
-                return [Fix(steps, cost_of_pair(pair), change, self._leaves(pair), max(parties), parties)]
+            fix, answer = self._pair(found_pair)
+            if fix is not None:
+                return [fix]
             answers.add(answer)
         if None in answers:
             self.untried.append(TWO_CHANGES)
         self._paired = None not in answers
         return []
+
+    def _pair(self, found: Sequence[Fact]) -> tuple[Fix | None, bool | None]:
+        """Return two changes if they are enough; others instead where only another node is against them."""
+        # What slices bring that nobody has seen may make the other change needless.
+        pair = sorted(found, key=lambda fact: fact.code != "pool-incomplete")
+        fits, answer = self._trials.fits_without(pair), None
+        ways = itertools.product(*[(fact, fact.instead) if fact.instead else (fact,) for fact in pair])
+        for way in ways if fits else ():
+            change, steps = partial(without, facts=way), tuple([fact.fix for fact in way])
+            answer = self._trials.unspoilt(self._trials.fits_without(way), steps, change)
+            if answer:
+                parties = tuple([fact.whose for fact in way])
+                return Fix(steps, cost_of_pair(way), change, self._leaves(way), max(parties), parties), True
+        return None, answer if fits else fits
 
     def _of_all(self, facts: Sequence[Fact], known: Collection[frozenset[Fact]]) -> Sequence[tuple[Fact, Fact]]:
         """Return pairs that let All take other devices: one more than are tried, if there are as many."""

@@ -157,7 +157,7 @@ class Trials:
                 break
             tried = self._tried(change(other), effort)
             if tried.fits is not None:
-                ending[key] = other, bool(tried.error)
+                ending[key] = other, tried.ends
         return ending[key][1] if key in ending else None
 
     def refused_alike(self, gone: Sequence[Fact], effort: int = USUAL, part: float = 1.0) -> bool | None:

@@ -71,7 +71,7 @@ class Surveys:
         slices: Sequence[ResourceSlice] = (),
         taint_rules: Sequence[DeviceTaintRule] = (),
     ) -> None:
-        self._around = around
+        self.around = around
         self._given = slices, taint_rules
         self._pools = tuple(dict.fromkeys(map(_pool_of, slices)))
         self._known: dict[tuple[int, int, int, int], tuple[World, Survey]] = {}
@@ -152,9 +152,9 @@ class Surveys:
     def _of_all(self, world: World) -> Survey | None:
         """Return what is known of all slices of the cluster, if the node sees the same pools in it."""
         slices, rules = self._given
-        if self._around is None or world.slices is not slices or world.taint_rules is not rules:
+        if self.around is None or world.slices is not slices or world.taint_rules is not rules:
             return None
-        found = self._around.survey(world.classes, world.profile)
+        found = self.around.survey(world.classes, world.profile)
         try:
             pools = tuple([pool.key for pool in found.pools(world.node)])
         except GatherError:
@@ -182,13 +182,15 @@ class Tried(Struct, frozen=True):
     Whether a world fits, None if its budget did not tell, and the work that took, in steps of a search or so.
 
     `error` is the code of the error that the question ended with, if it did: a
-    refusal, too, but not one for want of devices. `plain` says of a refusal
-    that there is no legal answer, and that no defect could have given another.
+    refusal, too, but not one for want of devices; with `ends` it does so for
+    other nodes, too. `plain` says of a refusal that there is no legal answer,
+    and that no defect could have given another.
     """
 
     fits: bool | None
     work: int
     error: str = ""
+    ends: bool = False
     plain: bool = False
 
 
@@ -281,8 +283,8 @@ class World(Struct, frozen=True, eq=False):
                 return Tried(fits=True, work=work)
             case OutOfBudget():
                 return Tried(fits=None, work=work)
-            case Aborted(code=code):
-                return Tried(fits=False, work=work, error=code)
+            case Aborted(code=code, on_node=on_node):
+                return Tried(fits=False, work=work, error=code, ends=not on_node)
             case _:
                 return Tried(fits=False, work=work, plain=self._sound or outcome.work.engine == ENGINE)
 

@@ -184,13 +184,14 @@ def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
     reasons, node = refusal["reasons"] or {"fixes": [], "hints": []}, refusal["node"]
     here = ("--node", node)
     listed = {tuple(fix["steps"]) for fix in reasons["fixes"]}
-    changes = {each.fix: each for each in changes_of(world, node) if each.fix}
+    changes = _changes(world, node)
     by_quota = refusal["code"] == "quota"
     own = {each.fix: each for each in (of_the_quota(world) if by_quota else of_the_pod(world, node))}
     for steps in listed:
         changed = world
         for step in steps:
-            changed = _named(step, changes | own, world).of(changed)
+            # What a step before it made of a selector is called what it is now.
+            changed = _named(step, _changes(changed, node) | changes | own, world).of(changed)
         if is_asking(world) and not is_asking(changed):
             raise Broken(f"nothing is asked for any more: {' and '.join(steps)} on {node}")
         for more in (here, ()):
@@ -221,6 +222,10 @@ def _replayed(world: Json, refusal: Json, counts: Counter[str]) -> str:
     if any(len(each) == 1 for each in listed):
         return "one change"
     return _pairs(world, node, list(changes.values()), reasons)
+
+
+def _changes(world: Json, node: str) -> dict[str, Change]:
+    return {each.fix: each for each in changes_of(world, node) if each.fix}
 
 
 def _helps(changed: Json, node: str) -> bool:
