@@ -122,6 +122,8 @@ class _Fixes:
         self._world = world
         self._trials = trials
         self._enough: set[Fact] = set()
+        # Changes that would be enough if another node did not end the question with an error then.
+        self._spoilt: list[Fact] = []
         # Whether of all pairs of changes it is known that they are not enough.
         self._paired = False
         self._fewer = Fewer(world, trials)
@@ -173,7 +175,8 @@ class _Fixes:
                 fixes += self._instead(fact)
                 continue
             if fits and answer is False:
-                # Another node ends the question then; what somebody else would change is of this one, perhaps.
+                # What somebody else would change is of this node, perhaps.
+                self._spoilt.append(fact)
                 fixes += self._instead(fact)
             if noted or (fits and answer is None):
                 (self.untried if answer is None else self.not_enough).append(fact.fix)
@@ -218,6 +221,10 @@ class _Fixes:
             left = [fact for fact in facts if fact.code not in CHOOSING]
             first = [fact for fact in core_of(left, self._trials).facts if fact.fix]
             found = {**self._second_obstacles(first, left), **found}
+        # Where another node stands against the first, the second is what can fail there.
+        failing = [fact for fact in facts if fact.fix and fact.code in (*CHOOSING, "constraint")]
+        more = [(fact, other) for fact in self._spoilt for other in failing if other is not fact]
+        found = {**found, **{frozenset(pair): pair for pair in more}}
         # Without any request nothing is left of what was asked for.
         all_requests = {fact for fact in facts if fact.code == "request"}
         pairs = [pair for pair in found.values() if not self._trials.known_refused(pair) and {*pair} != all_requests]
