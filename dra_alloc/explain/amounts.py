@@ -21,6 +21,8 @@ from dra_alloc.rules import amounts_of
 _MOST: Final = 10
 #: How often the distance to the largest amount is halved.
 _MOST_HALVES: Final = 6
+#: Picks of one request among which a device is thought to be shared.
+_MOST_PARTS: Final = 4
 #: The units in which people ask for amounts, the largest first.
 _UNITS: Final = {
     Format.BINARY_SI: tuple(1024**power for power in (4, 3, 2, 1, 0)),
@@ -101,6 +103,9 @@ def lesser_amounts(world: World) -> Iterator[Lesser]:
             if world.takes_all:
                 # All takes other devices with each amount: what other requests leave of one is not found by halves.
                 found |= {more - less for more, less in itertools.permutations(found, 2)}
+            # Several picks can share a device.
+            parts = range(2, min(ask.count or 1, _MOST_PARTS) + 1) if world.shares else ()
+            found |= {each // part - each // part % unit for each in found for part in parts}
             smaller = sorted(nano for nano in found if 0 < nano < wanted.nano)
             if smaller:
                 yield Lesser(index, full_name, name, wanted, unit, (*smaller[:1], *smaller[1:][-_MOST:]))

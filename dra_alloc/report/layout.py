@@ -113,3 +113,36 @@ def some(names: Sequence[str], verbose: bool) -> str:
     most = UNLIMITED if verbose else _MOST_NAMES
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def cut_to(lines: Sequence[str], most: int) -> Sequence[str]:
+    """Return the first lines, no more than have room, without a heading of what is left out."""
+    heights = [height([line]) for line in lines]
+    left = sum(heights)
+    if left <= most:
+        return lines
+    kept = len(lines) - 1
+    left -= heights[kept]
+    while kept > 1 and left >= most:
+        kept -= 1
+        left -= heights[kept]
+    while kept > 1 and _indent(lines[kept]) > _indent(lines[kept - 1]):
+        kept -= 1
+    return [*(lines[:kept] if kept > 1 else [_first_clauses(lines[0], most - 1)]), "(cut to a screen; -v shows all)"]
+
+
+def _first_clauses(line: str, most: int) -> str:
+    """Return as much of a line as has room, up to the end of a clause."""
+    clauses = line.split("; ")
+    while len(clauses) > 1 and height(["; ".join(clauses)]) > most:
+        clauses.pop()
+    return "; ".join(clauses)
+
+
+def height(lines: Sequence[str]) -> int:
+    """Return how many lines they are on a screen, below their headline."""
+    return sum(wrapped(f"  {line}").count("\n") + 1 for line in lines)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

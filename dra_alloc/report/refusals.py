@@ -15,7 +15,7 @@ from dra_alloc.cluster.outcomes import NodeRefusal
 from dra_alloc.explain.fix import SEEN_SO_FAR
 from dra_alloc.explain.reasons import Reasons
 from dra_alloc.report.fixes import BESIDES, fix_lines, fix_objects, in_text
-from dra_alloc.report.layout import MOST, cut, plural, some, wrapped
+from dra_alloc.report.layout import MOST, cut, cut_to, height, plural, some
 from dra_alloc.report.records import Section
 from dra_alloc.report.tallies import short_of_devices, tally_lines, tally_members
 
@@ -256,12 +256,12 @@ def refusal_lines(refusals: Sequence[NodeRefusal], verbose: bool, *, named: bool
         )
         lines: list[str] = []
         for lines in ways:
-            if _height(lines) <= _LINES:
+            if height(lines) <= _LINES:
                 break
-        yield from lines if verbose else _cut_to(lines, _LINES)
+        yield from lines if verbose else cut_to(lines, _LINES)
         return
-    fitting = (lines for lines in _overviews(groups) if _height(lines) <= _LINES_OF_MANY)
-    yield from next(fitting, None) or min(_overviews(groups), key=_height)
+    fitting = (lines for lines in _overviews(groups) if height(lines) <= _LINES_OF_MANY)
+    yield from next(fitting, None) or min(_overviews(groups), key=height)
 
 
 def first_cause(refusals: Sequence[NodeRefusal], *, named: bool = False) -> str:
@@ -291,7 +291,7 @@ def _overviews(groups: Sequence[Sequence[NodeRefusal]]) -> Iterator[list[str]]:
             lines += _told(group, head if kinds else _pointing(head, group[0]), _Shown(kinds))
         yield [*lines, *_left_out(groups[most:])]
     left = list(_left_out(groups[1:]))
-    yield [*_cut_to(list(_told(groups[0], heads[0], _Shown(_HEADS))), _LINES_OF_MANY - _height(left)), *left]
+    yield [*cut_to(list(_told(groups[0], heads[0], _Shown(_HEADS))), _LINES_OF_MANY - height(left)), *left]
 
 
 def _head(group: Sequence[NodeRefusal], *, first: bool, several: bool, named: bool = False) -> str:
@@ -342,31 +342,6 @@ def _told(group: Sequence[NodeRefusal], head: str, shown: _Shown) -> Iterator[st
     yield from (f"{deeper}{line}" for each in sections if each.kind in _NAMING for line in each.lines(verbose))
     yield from (f"{deeper}{line}" for line in _renamed(group, verbose))
     yield from (f"{deeper}{line}" for each in sections if each.kind not in _NAMING for line in each.lines(verbose))
-
-
-def _cut_to(lines: Sequence[str], most: int) -> Sequence[str]:
-    """Return the first lines, no more than have room, without a heading of what is left out."""
-    heights = [_height([line]) for line in lines]
-    left = sum(heights)
-    if left <= most:
-        return lines
-    kept = len(lines) - 1
-    left -= heights[kept]
-    while kept > 1 and left >= most:
-        kept -= 1
-        left -= heights[kept]
-    while kept > 1 and _indent(lines[kept]) > _indent(lines[kept - 1]):
-        kept -= 1
-    return [*lines[:kept], "(cut to a screen; -v shows all)"]
-
-
-def _height(lines: Sequence[str]) -> int:
-    """Return how many lines they are on a screen, below their headline."""
-    return sum(wrapped(f"  {line}").count("\n") + 1 for line in lines)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _far(refusal: NodeRefusal) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ def of_the_pod(world: Json, name: str) -> Iterator[Change]:
     """Yield the changes about the pod itself, and about what a node has against it."""
     spec: Json = next((each["spec"] for each in all_of(world, "Node") if each["metadata"]["name"] == name), {})
     if spec.get("unschedulable"):
-        yield Change(f"uncordoning node {name}", "", _with_node(name, lambda spec: spec.pop("unschedulable")))
+        yield Change(f"uncordoning node {name}", "", _with_node(name, _uncordoned))
     yield from _of_taints(name, spec.get("taints", ()))
     for port in pod_of(world)["containers"][0].get("ports", ()):
         yield Change(f"dropping the pod's hostPort {port['hostPort']}", "", _without_ports)
@@ -49,6 +49,12 @@ def _of_taints(name: str, taints: Sequence[Json]) -> Iterator[Change]:
     for said, found in effects.items():
         step = f"the end of the node's taint {said}:{' and :'.join(found)}"
         yield Change(step, "", _with_node(name, _ended(said.partition("=")[0])))
+
+
+def _uncordoned(spec: Json) -> None:
+    """Take the cordon away, and with it the taint that a controller sets for it."""
+    del spec["unschedulable"]
+    spec["taints"] = [each for each in spec.get("taints", ()) if each["key"] != "node.kubernetes.io/unschedulable"]
 
 
 def _ended(key: str) -> Callable[[Json], None]:

@@ -4,7 +4,7 @@ What would let a pod onto nodes that have something against the pod itself: each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
@@ -119,10 +119,13 @@ def _within_quotas(scheduling: Scheduling, pod: Pod, outcome: Unschedulable, ref
         return refusal
     world = world_of(scheduling.cluster, outcome.claims_on(refusal.node), scheduling.cluster.node(refusal.node))
     barred: dict[str, str] = {}
+    given = scheduling.book.relieved(_by_maker(world.claims)[0], ())
     for fix in reasons.fixes:
-        made = (each for each in fix.change(world).claims if each.metadata.annotations.get(EXTENDED_CLAIM) == "true")
+        own, made = _by_maker(fix.change(world).claims)
+        # What the change leaves out of the pod's own claims is room for the other.
+        book, _ = given.charge_all(own)
         for claim in made:
-            refused = scheduling.book.charge(claim, made_for=pod)[1] if claim.spec.devices.requests else None
+            refused = book.charge(claim, made_for=pod)[1]
             if refused is not None:
                 barred[str(fix)] = f"a quota is against the claim that the scheduler makes then: {refused.text}"
     if not barred:
@@ -131,6 +134,14 @@ def _within_quotas(scheduling: Scheduling, pod: Pod, outcome: Unschedulable, ref
     hints = (*reasons.hints, *dict.fromkeys(barred.values()))
     not_enough = (*reasons.not_enough, *barred)
     return replace(refusal, reasons=replace(reasons, fixes=fixes, not_enough=not_enough, hints=hints))
+
+
+def _by_maker(claims: Iterable[ResourceClaim]) -> tuple[list[ResourceClaim], list[ResourceClaim]]:
+    """Return a pod's own claims, and those that the scheduler makes for it; none that is without requests now."""
+    found: tuple[list[ResourceClaim], list[ResourceClaim]] = ([], [])
+    for each in (claim for claim in claims if claim.spec.devices.requests):
+        found[each.metadata.annotations.get(EXTENDED_CLAIM) == "true"].append(each)
+    return found
 
 
 @dataclass(slots=True)
